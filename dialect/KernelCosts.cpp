@@ -355,7 +355,7 @@ static int64_t parameterTouches(OptimizeOp op) { return 2 + (formOf(op).trust !=
 static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(Type)> perElement) {
   Polynomial all;
   for (auto parameter : optimize->getParentOfType<ModuleOp>().getOps<ParameterOp>())
-    if (!parameter.getFrozen())
+    if (isTrainedBy(optimize, parameter))
       all += Polynomial(perElement(parameter.getType())) * elementsOf(parameter.getType(), space);
   return all;
 }
@@ -363,7 +363,7 @@ static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm:
 SmallVector<AffineExpr> OptimizeOp::parallelDomain() {
   int64_t elements = 0;
   for (auto parameter : getOperation()->getParentOfType<ModuleOp>().getOps<ParameterOp>())
-    if (!parameter.getFrozen())
+    if (isTrainedBy(*this, parameter))
       elements += parameter.getType().getNumElements();
   return {getAffineConstantExpr(elements, getContext())};
 }

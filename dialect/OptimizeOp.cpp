@@ -46,6 +46,12 @@ double tenon::settingOf(OptimizeOp op, StringRef key) {
 }
 int tenon::momentCount(OptimizeOp op) { return ruleOf(op).momentCount(settingOf(op, "momentum")); }
 
+bool tenon::isTrainedBy(OptimizeOp op, ParameterOp parameter) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto trained = function ? function->getAttrOfType<ArrayAttr>(kTrained) : ArrayAttr();
+  return !parameter.getFrozen() && (!trained || llvm::is_contained(trained.getValue(), parameter.getSymNameAttr()));
+}
+
 double tenon::ownDecay(const schema::OptimizerRule &rule, DictionaryAttr settings, ParameterOp parameter) {
   // The first dimensions of a stacked parameter are those of its stacks.
   const int64_t rank = parameter.getType().getRank() - parameter.depthCount();
@@ -87,8 +93,8 @@ public:
       return isa<BoolAttr>(value) ? success() : expected("a truth value", setting);
     if (key == "form" && rule->forms.size() > 1)
       return isa<StringAttr>(value) ? success() : expected("a name", setting);
-    if (!parameter && !llvm::is_contained({"clip", "clip_tensor", "clip_value", "accumulate", "warmup_share", "every_share",
-                                           "scale_growth", "scale_backoff", "scale_every"},
+    if (!parameter && !llvm::is_contained({"clip", "clip_tensor", "clip_value", "clip_tf", "accumulate", "warmup_share",
+                                           "every_share", "scale_growth", "scale_backoff", "scale_every"},
                                           key))
       return op.emitOpError("expects settings that there are, got ") << key; // C2
     return numberOf(value) ? success() : expected("a number", setting);

@@ -390,7 +390,7 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
     | lr | required | rate before the schedule |
     | clip | 0: none | bound c of the norm n of all gradients but those with a `clip` of their own: times min(1, c / (n + 1e-6)) |
     | clip_tensor | 0: none | the same, of the norm of each tensor alone; a layer of a stack is a tensor of its own |
-    | clip_value | 0: none | each element but those of gradients with a `clip` of their own is brought into [-c, c] |
+    | clip_value, clip_tf | 0: none | elements without a `clip` of their own are brought into [-c, c]; no 1e-6 beside norms |
     | accumulate | 1 | TnContext::step counts batches, and k of them make an update, by the mean of their gradients |
     | schedule | "constant" | a row of the table's schedules; s = step counts updates from 0 |
     | at_start | false | the schedule's length is TnContext::total_steps |

@@ -316,9 +316,10 @@ struct Entry {
   std::vector<Axis> axes;
   std::vector<Node> nodes; // topological order within each body
   std::vector<StackInfo> stacks;
-  std::vector<Input> inputs;                           // those the entry reaches
-  std::vector<std::pair<std::string, NodeId>> results; // outs, or losses and then metrics, by name
-  uint32_t metrics = 0;                                // eval: so many of the results, the last ones, are metrics
+  std::vector<Input> inputs;                               // those the entry reaches
+  std::vector<std::pair<std::string, NodeId>> results;     // outs, or losses and then metrics, by name
+  std::vector<std::pair<std::string, double>> lossWeights; // train, of one of several tasks; empty: Program::lossWeights
+  uint32_t metrics = 0;                                    // eval: so many of the results, the last ones, are metrics
   std::vector<NodeId>
       parts; // eval: outputs behind the results, for averages: what is left per row (and place), and values without rows
   std::vector<Average> averages; // eval: one per result

@@ -1,5 +1,6 @@
 #include "lowering/OptimizerSettings.h"
 #include "dialect/ElementModel.h"
+#include "dialect/OptimizeSettings.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include <cmath>
 
@@ -129,6 +130,9 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
              : clip->text == "each" ? "clip_tensor"
                                     : "clip",
              numberOf(*clip->keywords[0].second));
+  if (const Setting *clip = recipe.find("clip"))
+    if (const Setting *form = keyword(*clip, "form"); form && form->text == "tf")
+      out.real("clip_tf", 1);
   if (const Setting *batches = recipe.find("accumulate"))
     out.real("accumulate", numberOf(*batches));
   if (auto scale = lossScaleOf(recipe, narrowType(function->getParentOfType<ModuleOp>()))) {
@@ -137,6 +141,13 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
     out.real("scale_every", double(scale->every));
   }
   Builder builder(function.getContext());
+  const auto trains = [](func::FuncOp each) {
+    auto kind = each->getAttrOfType<StringAttr>("tenon.kind");
+    return kind && kind.getValue() == "train";
+  };
+  auto module = function->getParentOfType<ModuleOp>();
+  if (llvm::count_if(module.getOps<func::FuncOp>(), trains) > 1) // tenon-differentiate finds which parameters are whose
+    function->setAttr(kTrained, builder.getArrayAttr({}));
   function->setAttr(
       "tenon.optimizer",
       builder.getDictionaryAttr({builder.getNamedAttr("rule", builder.getStringAttr(optimizer->text)),

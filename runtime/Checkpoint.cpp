@@ -241,7 +241,7 @@ void removeCheckpoint(const std::string &path) {
 }
 
 /// Deletes what is not needed any more.
-void prune(const std::string &directory, uint64_t newest, int keep) {
+void prune(const std::string &directory, uint64_t newest, int keep, const std::set<uint64_t> &needed) {
   std::vector<uint64_t> steps;
   std::vector<std::string> leftovers;
   if (listSteps(directory, steps, &leftovers).failed())
@@ -252,7 +252,7 @@ void prune(const std::string &directory, uint64_t newest, int keep) {
   int valid = 1; // the one just written
   for (uint64_t step : steps) {
     std::string path = directory + "/" + stepName(step);
-    if (step == newest || step > newest || !verify(path, false).ok())
+    if (step >= newest || needed.count(step) || !verify(path, false).ok())
       continue;
     if (++valid <= keep)
       continue;
@@ -299,7 +299,7 @@ Status saveCheckpoint(const std::string &directory, const CheckpointContents &co
   status = parent.ok() ? parent->sync() : parent.status();
   if (status.failed())
     return status; // written, but perhaps not there after a power loss: older ones stay
-  prune(directory, contents.step, std::max(keep, 1));
+  prune(directory, contents.step, std::max(keep, 1), contents.needed);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/File.h"
 #include "runtime/Json.h"
 #include <functional>
+#include <set>
 
 namespace tenon::runtime {
 
@@ -17,6 +18,7 @@ struct CheckpointContents {
   uint64_t step = 0;
   std::string metadata = "{}"; // a JSON object: seed, data position, signatures, ...
   std::vector<CheckpointFile> files;
+  std::set<uint64_t> needed; // older ones that stay whatever `keep` says, and count for nothing in it
 };
 
 /// Writes DIR/step-N and then deletes the oldest valid ones beyond `keep` (at least 1) and leftovers of crashes. An error of kind

@@ -121,15 +121,15 @@ const ExplainPages &explainRecipesAsAWhole() {
        "schedule = cosine(warmup = 1000, total = 1000)", "schedule = cosine(warmup = 1000, total = 100_000)"},
       {"T0628", "nothing to compare evaluations by",
        "`best` and `stop` compare evaluations, so a recipe that has one of them holds data out (held_out = 0.05 of its task, or "
-       "valid = ..); `stop` counts evaluations, so it says how often there is one (every = 100 of the task or of `valid`).",
+       "valid = ..); `stop` (and schedule = plateau) counts evaluations, so it says how often there is one (every = 100 of the "
+       "task or of `valid`).",
        "data = byte_stream(text = \"a.txt\")  stop = patience(5)",
        "data = byte_stream(text = \"a.txt\", held_out = 0.05, every = 100)  stop = patience(5)"},
       {"T0629", "a setting that nothing reads",
        "With `data = caller` a program makes the batches and calls the training step, so it also decides when to evaluate, to "
        "save and to end: "
-       "`steps`, `epochs`, `checkpoint`, `stop` and `valid` are for `tenon train`, which makes batches from a data task. `steps` "
-       "and `epochs` are "
-       "read all the same where the warm-up of the schedule is a share of the run.",
+       "`steps`, `epochs`, `checkpoint`, `stop`, `average` and `valid` are for `tenon train`, which makes batches from a data "
+       "task. `steps` and `epochs` are read all the same where the warm-up of the schedule is a share of the run.",
        "data = caller  steps = 1000  stop = patience(5)", "data = caller"},
   };
   return pages;

@@ -113,7 +113,7 @@ void EntryGenerator::generateResults() {
     Value total;
     for (auto &[name, loss] : losses) {
       double weight = 1;
-      for (auto &[weighted, factor] : program.lossWeights)
+      for (auto &[weighted, factor] : entry.lossWeights.empty() ? program.lossWeights : entry.lossWeights)
         if (weighted == name)
           weight = factor;
       Value term = weight == 1 ? loss : build.scale(loss, weight);

@@ -64,7 +64,8 @@ const std::vector<OptimizerRule> &optimizerRules() {
 
 /// Sources: noam of Vaswani et al. 2017 and tensor2tensor; linear, cosine, polynomial of transformers; bert_linear of
 /// google-research/bert, with power = 0.5 of NVIDIA's LAMB; the others by the names of their projects; inverse_sqrt and
-/// fairseq_polynomial of fairseq; txl_ of kimiyoung/transformer-xl; steps: StepLR of PyTorch.
+/// fairseq_polynomial of fairseq; txl_ of kimiyoung/transformer-xl; steps: StepLR of PyTorch,
+/// plateau: ReduceLROnPlateau.
 const std::vector<ScheduleRule> &scheduleRules() {
   static const std::vector<ScheduleRule> rules = [] {
     const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")),
@@ -92,7 +93,8 @@ const std::vector<ScheduleRule> &scheduleRules() {
         {"paddle_noam", Curve::NoamPeak, {steps}},
         {"inverse_sqrt", Curve::InverseRoot, {steps}},
         {"fairseq_polynomial", Curve::PowerFromFirst, ending({real("end"), power}), true},
-        {"steps", Curve::Steps, {required(whole("every")), required(positive("factor")), total, epochs}}};
+        {"steps", Curve::Steps, {required(whole("every")), required(positive("factor")), total, epochs}},
+        {"plateau", Curve::Plateau, {starting(fraction("factor"), 0.5), whole("patience", 0), whole("warmup", 0), floor}}};
   }();
   return rules;
 }

@@ -75,6 +75,7 @@ enum class Curve {
   NoamLate,       // min(s^-0.5, s w^-1.5)
   InverseRoot,    // (w / s)^0.5
   Steps,          // factor^floor(s / every)
+  Plateau,        // max(factor^k, floor), k the times that the training loop has lowered it: TnContext::total_steps - 1
 };
 
 struct ScheduleRule {

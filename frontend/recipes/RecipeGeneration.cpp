@@ -29,6 +29,13 @@ private:
     Diagnostic &error = diagnostics.error("T0625", place.range, "the entry `" + entry.name + "` " + why, "cannot generate");
     error.notes.emplace_back("help", help);
   }
+  /// Whether it is the name of an axis of an input whose size is a number: --bind S=32 leaves "S + 50" what it says.
+  bool isBound(const std::string &dim) const {
+    return std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](const Input &input) {
+      return std::any_of(input.type.axes.begin(), input.type.axes.end(),
+                         [&](AxisId axis) { return entry.axes[axis].name == dim && entry.axes[axis].size.isConstant(); });
+    });
+  }
   void checkSymbolBySymbol();
   void checkSearch();
   void checkLogits(const Input &ids);
@@ -117,7 +124,7 @@ void GenerationCheck::checkLimit() {
       continue;
     }
     const auto limit = schema::parseLimit(value->text);
-    if (limit && std::find(entry.dims.begin(), entry.dims.end(), limit->dim) != entry.dims.end())
+    if (limit && (std::find(entry.dims.begin(), entry.dims.end(), limit->dim) != entry.dims.end() || isBound(limit->dim)))
       continue;
     Diagnostic &error = diagnostics.error("T0625", value->range,
                                           limit ? "`" + limit->dim + "` is no size of the entry `" + entry.name + "`"

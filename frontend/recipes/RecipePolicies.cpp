@@ -232,6 +232,18 @@ bool works(const schema::Function &function, const std::string &argument) {
   return true;
 }
 
+/// A function that is not built yet, or of one that is, keywords.
+void reportUnsupportedCall(const std::string &key, const Setting &call, const schema::Function *function,
+                           const std::function<void(const Setting &, const std::string &)> &refuse) {
+  if (function && !function->works)
+    return refuse(call, key + " `" + call.text + "`");
+  for (const auto &[name, argument] : call.keywords) {
+    const bool words = name == "words" && argument->text == "jieba";
+    if (words || (function && !works(*function, name)))
+      refuse(*argument, "`" + name + "` of `" + call.text + "`");
+  }
+}
+
 } // namespace
 
 std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, const std::vector<Param> &params,
@@ -249,15 +261,19 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     for (const auto &[name, argument] : optimizer->keywords)
       if (name == "clip_each") // its norms would be those of gradients that are clipped already
         refuse(*argument, "`clip_each` of `" + optimizer->text + "` beside `clip = value(..)`");
+  if (const Setting *average = recipe.find("average"); average && numericsOf(&recipe).params.ends_with("16"))
+    refuse(*average, "`average` of parameters of 16 bits, which would round every step of a mean away");
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
                     [&, wanted = key](const schema::Parameter &setting) { return setting.name == wanted && !setting.works; })) {
       refuse(*value, "`" + key + "`");
       continue;
     }
-    const schema::Function *function = functionOf(key, *value);
-    if (function && !function->works) {
-      refuse(*value, key + " `" + value->text + "`");
+    if (key == "tasks") {
+      for (const RecipeTask &task : tasksOf(recipe))
+        reportUnsupportedCall("data", *task.data, schema::find("data task", task.data->text), refuse);
+      if (const Setting *slices = recipe.find("slices"); slices && slices->integer > 1)
+        refuse(*slices, "`slices` beside `tasks`");
       continue;
     }
     if (key == "numerics") {
@@ -265,11 +281,7 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
         refuse(*place, what);
       continue;
     }
-    for (const auto &[name, argument] : value->keywords) {
-      const bool words = name == "words" && argument->text == "jieba";
-      if (words || (function && !works(*function, name)))
-        refuse(*argument, "`" + name + "` of `" + value->text + "`");
-    }
+    reportUnsupportedCall(key, *value, functionOf(key, *value), refuse);
   }
 }
 

@@ -52,6 +52,7 @@ private:
   bool checkBest(const Setting &every);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
                     std::set<std::string> &attempted);
+  void requireTasks(const CheckedRecipe &checked);
   void requireEvaluations(const CheckedRecipe &checked);
   void warnUnread(const CheckedRecipe &checked);
 

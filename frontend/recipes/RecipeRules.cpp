@@ -74,27 +74,37 @@ bool RecipeChecker::checkBest(const Setting &every) {
 
 /// `best` and `stop` compare evaluations. Batches of a caller are evaluated by the caller, whatever the recipe says.
 void RecipeChecker::requireEvaluations(const CheckedRecipe &checked) {
-  const Setting *data = checked.find("data"), *valid = checked.find("valid"), *checkpoint = checked.find("checkpoint"),
-                *stop = checked.find("stop");
-  if (!data || data->kind != Setting::Kind::Call || data->text == "caller" || (valid && valid->kind != Setting::Kind::Call))
+  const Setting *valid = checked.find("valid"), *checkpoint = checked.find("checkpoint"), *stop = checked.find("stop");
+  std::vector<const Setting *> sources;
+  if (const Setting *data = checked.find("data"))
+    sources.push_back(data);
+  for (const RecipeTask &task : tasksOf(checked))
+    sources.push_back(task.data);
+  if (sources.empty() || (valid && valid->kind != Setting::Kind::Call))
     return;
+  for (const Setting *data : sources)
+    if (data->kind != Setting::Kind::Call || data->text == "caller")
+      return;
   if (stop && stop->kind != Setting::Kind::Call) // a mistake of its own
     stop = nullptr;
-  auto keyword = [](const Setting *call, std::string_view wanted) -> const Setting * {
-    for (size_t i = 0; call && i < call->keywords.size(); ++i)
-      if (call->keywords[i].first == wanted)
-        return call->keywords[i].second.get();
-    return nullptr;
-  };
   auto refuse = [&](const Setting &place, const std::string &what, const std::string &label, const std::string &help) {
     diagnostics.error("T0628", place.range, what, label).notes.emplace_back("help", help);
   };
-  const Setting *share = keyword(data, "held_out"), *best = keyword(checkpoint, "best");
-  const bool held = valid || (share && share->real > 0), often = keyword(valid, "every") || keyword(data, "every");
+  const Setting *best = keywordOf(checkpoint, "best");
+  bool held = valid, often = keywordOf(valid, "every");
+  for (const Setting *data : sources) {
+    const Setting *share = keywordOf(data, "held_out");
+    held |= share && share->real > 0;
+    often |= keywordOf(data, "every") != nullptr;
+  }
   for (const Setting *each : {best, stop})
     if (each && !held)
       refuse(*each, "`" + std::string(each == best ? "best" : "stop") + "` compares evaluations, and nothing is held out",
              "of which data?", "hold a part of the data out (held_out = 0.05), or say valid = ..");
+  const Setting *schedule = checked.find("schedule");
+  if (schedule && schedule->text == "plateau" && !(held && often))
+    refuse(*schedule, "`plateau` waits for better evaluations, and there is none in the training",
+           held ? "how often?" : "of which data?", "hold a part of the data out and say how often: held_out = 0.05, every = 100");
   if (stop && held && !often)
     refuse(*stop, "`stop` counts evaluations, and there is one at the end only", "how often?",
            "say every = 100 in " + std::string(valid ? "`valid`" : "`data`"));
@@ -110,7 +120,7 @@ void RecipeChecker::warnUnread(const CheckedRecipe &checked) {
     share |= schedule->keywords[i].first == "warmup" && schedule->keywords[i].second->kind == Setting::Kind::Real;
     total |= schedule->keywords[i].first == "total";
   }
-  for (const char *key : {"steps", "epochs", "checkpoint", "stop", "valid"}) {
+  for (const char *key : {"steps", "epochs", "checkpoint", "stop", "average", "valid"}) {
     const Setting *setting = checked.find(key);
     const bool isLength = key == std::string_view("steps") || key == std::string_view("epochs"); // a warm-up may be a share of it
     if (setting && !(isLength && share && !total))

@@ -9,8 +9,8 @@ const std::vector<Parameter> &settings(bool train) {
                                                      call("valid", "data task"),
                                                      call("init", "initial weights"),
                                                      of("loss", Type::Loss),
-                                                     unsupported(call("tasks", "task", Type::Calls)),
-                                                     unsupported(choice("mix", {"by share", "shuffled batches", "round robin"})),
+                                                     call("tasks", "task", Type::Calls),
+                                                     choice("mix", {"by share", "shuffled batches", "round robin"}),
                                                      of("freeze", Type::Texts),
                                                      call("groups", "parameter group", Type::Calls),
                                                      call("optimizer", "optimizer"),
@@ -24,7 +24,7 @@ const std::vector<Parameter> &settings(bool train) {
                                                      open(positive("epochs")),
                                                      call("checkpoint", "checkpoint rule"),
                                                      call("stop", "stopping rule"),
-                                                     unsupported(call("average", "average")),
+                                                     call("average", "average"),
                                                      whole("seed", 0)};
   static const std::vector<Parameter> forGeneration = {required(of("entry", Type::Entry)), required(call("method", "method")),
                                                        of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
@@ -61,32 +61,83 @@ static std::vector<Function> schedules() {
 static std::vector<Function> plannedTasks() {
   const Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)),
                   vocab = of("vocab", Type::Text);
-  const Parameter merges = of("merges", Type::Text), pieces = of("model", Type::Text), rate = probability("rate");
-  const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}),
-                  vectors = of("vectors", Type::Text);
-  const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)),
-                  tokens = whole("tokens");
+  const Parameter merges = of("merges", Type::Text), rate = probability("rate"), length = whole("length");
+  const Parameter tokens = whole("tokens");
   const std::vector<std::pair<std::string_view, std::vector<Parameter>>> tasks = {
       {"mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}},
-      {"pairs", {file, vocab, merges, pieces, length, form, pad}},
-      {"single", {file, vocab, merges, pieces, length, form, pad, vectors}},
       {"groups", {file, vocab, length, required(whole("size", 2))}},
       {"squad", {file, vocab, length, whole("stride"), whole("question")}},
-      {"tags", {file, vocab, vectors}},
       {"ernie_masks", {text, vocab, tokens, of("stages", Type::Texts)}},
       {"dialogues", {text, vocab, tokens, of("forms", Type::Texts), probability("fake")}},
       {"reorder", {text, vocab, whole("most", 2)}},
       {"distances", {text, vocab}},
       {"relations", {file, vocab}},
       {"relevance", {file, vocab}},
-      {"translation", {source, target, vocab, tokens}},
-      {"seq2seq", {source, target, vocab, rate}},
       {"unilm", {text, vocab, of("shares", Type::Reals), rate, probability("ngram")}},
       {"images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}}};
   std::vector<Function> result;
   for (const auto &[name, parameters] : tasks)
     result.push_back({"data task", name, parameters, false, {}, false});
   return result;
+}
+
+/// Tasks over lines of files: texts that belong together, and texts with labels.
+static std::vector<Function> lineTasks() {
+  using Element = Made::Element;
+  using Values = Made::Values;
+  const Parameter vocab = of("vocab", Type::Text), merges = unsupported(of("merges", Type::Text)),
+                  pieces = unsupported(of("model", Type::Text)), vectors = unsupported(of("vectors", Type::Text));
+  const Parameter file = required(of("file", Type::Text)), length = open(whole("length")), form = of("form", Type::Text),
+                  pad = choice("pad", {"right", "left"}), label = of("label", Type::Text);
+  const Made ids{"ids", "BT", Element::Whole, Values::Symbols}, seg{"seg", "BT", Element::Whole, Values::Below, 2},
+      len{"len", "B", Element::Whole, Values::PlacesAndOne};
+  return {{"data task",
+           "translation",
+           {required(of("source", Type::Text)), required(of("target", Type::Text)), vocab, unsupported(whole("tokens"))},
+           false,
+           {},
+           true,
+           {{"src", "BS", Element::Whole, Values::Symbols},
+            {"src_len", "B"},
+            {"tgt", "BT", Element::Whole, Values::Symbols},
+            {"tgt_len", "B"},
+            {"label", "BT", Element::Whole, Values::Symbols}}},
+          {"data task",
+           "single",
+           {file, vocab, merges, pieces, length, form, pad, label, vectors},
+           false,
+           {},
+           true,
+           {ids, seg, len, {"label", "B"}, {"score", "B", Element::Real}}},
+          {"data task",
+           "pairs",
+           {file, vocab, merges, pieces, length, form, pad, label},
+           false,
+           {},
+           true,
+           {ids, seg, len, {"label", "B"}, {"score", "B", Element::Real}}},
+          {"data task",
+           "tags",
+           {file, vocab, length, vectors},
+           false,
+           {},
+           true,
+           {ids, len, {"tag", "BT"}, {"weight", "BT", Element::Real}}},
+          {"data task",
+           "seq2seq",
+           {required(of("source", Type::Text)), required(of("target", Type::Text)), vocab, starting(fraction("rate"), 0.7)},
+           false,
+           {},
+           true,
+           {ids,
+            {"seg", "BT", Element::Whole, Values::Below, 6},
+            {"place", "BT", Element::Whole, Values::Places},
+            len,
+            {"task", "B", Element::Whole, Values::Below, 4},
+            {"prefix", "B", Element::Whole, Values::PlacesAndOne},
+            {"at", "BK", Element::Whole, Values::Places},
+            {"word", "BK", Element::Whole, Values::Symbols},
+            {"weight", "BK", Element::Real}}}};
 }
 
 /// Tasks over texts and over files of the user's own.
@@ -156,8 +207,8 @@ static std::vector<Function> dataTasks() {
         weight}},
       {"data task", "arrays", {of("stream", Type::Bool)}, false, {}, true, {}, call("file", "array", Type::Source)},
       {"data task", "jsonl", {text}, false, {}, true, {}, of("key", Type::Text)}};
-  for (Function &task : plannedTasks())
-    tasks.push_back(std::move(task));
+  for (const std::vector<Function> &more : {lineTasks(), plannedTasks()})
+    tasks.insert(tasks.end(), more.begin(), more.end());
   for (Function &task : tasks) {
     task.parameters.push_back(open(whole("every"))); // for `valid`: evaluate after so many steps
     task.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
@@ -179,62 +230,62 @@ static std::vector<Function> others() {
   auto lossScale = [](std::string_view name) { return real(name, 0.001, 1e12); };
   Parameter growth = real("growth", 1), backoff = fraction("backoff");
   growth.lowOpen = backoff.lowOpen = true;
-  return {
-      {"initial weights",
-       "load",
-       {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))},
-       false,
-       {}},
-      {"task",
-       "task",
-       {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")},
-       false,
-       {},
-       false},
-      {"parameter group",
-       "group",
-       {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))),
-        open(perDepth(positive("clip")))},
-       true,
-       {"lr", "gradient", "decay", "clip"}},
-      {"clipping", "global_norm", {first(positive("norm"))}, false, {}},
-      {"clipping", "each", {first(positive("norm"))}, false, {}},
-      {"clipping", "value", {first(positive("bound"))}, false, {}},
-      {"numerics",
-       "policy",
-       {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
-        call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), unsupported(of("f64", Type::Texts))},
-       false,
-       {}},
-      {"loss scale", // torch.amp.GradScaler
-       "dynamic",
-       {starting(lossScale("initial"), 65536), starting(whole("every"), 2000), starting(growth, 2), starting(backoff, 0.5)},
-       false,
-       {}},
-      {"loss scale", "fixed", {first(lossScale("scale"))}, false, {}},
-      {"checkpoint rule",
-       "every",
-       {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure),
-        of("lowest", Type::Bool)},
-       false,
-       {}},
-      {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
-      {"average", "last", {first(whole("count"))}, false, {}, false},
-      {"method", "greedy", {limit}, false, {}},
-      {"method",
-       "sample",
-       {starting(positive("temperature"), 1),
-        whole("top_k", 0),
-        {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false, true, 1},
-        limit},
-       false,
-       {}},
-      {"method",
-       "beam",
-       {required(whole("size")), starting(real("alpha"), 0.6), choice("rule", {"t2t", "hf", "unilm"}), limit,
-        whole("no_repeat", 0), unsupported(choice("feed", {"token", "mask"}))},
-       false,
-       {}}};
+  return {{"initial weights",
+           "load",
+           {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))},
+           false,
+           {}},
+          {"task",
+           "task",
+           {required(call("data", "data task")), required(of("loss", Type::Loss)), starting(positive("share"), 1),
+            open(whole("id", 0)), open(whole("batch"))},
+           false,
+           {}},
+          {"parameter group",
+           "group",
+           {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))),
+            open(perDepth(positive("clip")))},
+           true,
+           {"lr", "gradient", "decay", "clip"}},
+          {"clipping", "global_norm", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
+          {"clipping", "each", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
+          {"clipping", "value", {first(positive("bound"))}, false, {}},
+          {"numerics",
+           "policy",
+           {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
+            call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), unsupported(of("f64", Type::Texts))},
+           false,
+           {}},
+          {"loss scale", // torch.amp.GradScaler
+           "dynamic",
+           {starting(lossScale("initial"), 65536), starting(whole("every"), 2000), starting(growth, 2), starting(backoff, 0.5)},
+           false,
+           {}},
+          {"loss scale", "fixed", {first(lossScale("scale"))}, false, {}},
+          {"checkpoint rule",
+           "every",
+           {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure),
+            of("lowest", Type::Bool)},
+           false,
+           {}},
+          {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
+          {"average", "ema", {first(fraction("decay")), of("ramp", Type::Bool)}, false, {}},
+          {"average", "last", {first(whole("count", 1, 1000))}, false, {}},
+          {"method", "greedy", {limit}, false, {}},
+          {"method",
+           "sample",
+           {starting(positive("temperature"), 1),
+            whole("top_k", 0),
+            {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false, true, 1},
+            limit},
+           false,
+           {}},
+          {"method",
+           "beam",
+           {required(whole("size")), starting(real("alpha"), 0.6), choice("rule", {"t2t", "hf", "unilm"}), limit,
+            whole("no_repeat", 0), unsupported(choice("feed", {"token", "mask"}))},
+           false,
+           {}}};
 }
 
 static const std::vector<Function> &functions() {

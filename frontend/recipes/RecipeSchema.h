@@ -51,7 +51,7 @@ struct Parameter {
 struct Made {
   enum class Element { Whole, Truth, Real };
   enum class Values { Any, Below, Symbols, Places, PlacesAndOne }; // Below: `count` values; Symbols: of the vocabulary; Places: T
-  std::string_view name, axes;                                     // axes: B rows, T places, K predictions; "BT"
+  std::string_view name, axes;                                     // axes: B rows, T places (of a source S), K predictions; "BT"
   Element element = Element::Whole;
   Values values = Values::Any;
   int64_t count = 0;

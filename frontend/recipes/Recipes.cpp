@@ -52,6 +52,8 @@ void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedReci
   requireEvaluations(checked);
   warnUnread(checked);
   const bool tasks = checked.find("tasks");
+  if (tasks)
+    requireTasks(checked);
   if (!checked.find("optimizer"))
     missing("optimizer");
   if (!tasks && !checked.find("loss") && context.losses.size() != 1)
@@ -81,6 +83,12 @@ CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &contex
 
 std::vector<std::pair<std::string, double>> lossWeights(const CheckedRecipe &recipe, const RecipeContext &context) {
   std::vector<std::pair<std::string, double>> weights;
+  for (const RecipeTask &task : tasksOf(recipe))
+    for (const auto &weighted : task.losses)
+      if (std::none_of(weights.begin(), weights.end(), [&](const auto &known) { return known.first == weighted.first; }))
+        weights.push_back(weighted);
+  if (!weights.empty())
+    return weights;
   if (const Setting *loss = recipe.find("loss"))
     for (const auto &[name, weight] : loss->keywords)
       weights.emplace_back(name, weight->real);
@@ -119,11 +127,39 @@ std::vector<std::string> inputsFrom(const Setting &data, const schema::Function 
 
 } // namespace
 
-void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
-  const Setting *data = recipe.find("data");
+namespace {
+
+/// The inputs of an entry that a data task does not make; with whether it makes them, but with other axes.
+std::vector<std::pair<const Input *, bool>> inputsMissing(const Setting &data, const schema::Function &task, bool hasId,
+                                                          const Entry &entry) {
+  const std::vector<std::string> own = task.input ? inputsFrom(data, task) : std::vector<std::string>();
+  std::vector<std::pair<const Input *, bool>> missing;
+  const Setting *label = task.input ? nullptr : keywordOf(&data, "label"); // names the input that takes the labels
+  for (const Input &input : entry.inputs) {
+    auto known =
+        std::find_if(task.makes.begin(), task.makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
+    const bool isMade = known != task.makes.end() ? known->axes.size() <= input.type.axes.size() // further axes may be of size 1
+                                                  : contains(own, input.name);
+    if (!input.isTotal && !isMade && !(label && label->text == input.name) && !(hasId && input.name == "task"))
+      missing.emplace_back(&input, known != task.makes.end());
+  }
+  return missing;
+}
+
+} // namespace
+
+bool makesInputs(const Setting &data, bool hasId, const Entry &entry) {
+  const schema::Function *task = schema::find("data task", data.text);
+  return task && (data.text == "caller" || inputsMissing(data, *task, hasId, entry).empty());
+}
+
+void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasId, const Entry &entry, Diagnostics &diagnostics) {
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
   if (!task || (task->makes.empty() && !task->input))
     return;
+  for (const Parameter &parameter : task->parameters)
+    if (!parameter.works && keywordOf(data, parameter.name))
+      return; // refused as a whole: what else it would make is not known
   if (entry.inputs.empty()) {
     Diagnostic &error =
         diagnostics.error("T0620", data->range,
@@ -132,22 +168,15 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
     error.notes.emplace_back("help", "a loss of parameters alone trains with data = caller, from C or Python");
     return;
   }
-  const std::vector<std::string> own = task->input ? inputsFrom(*data, *task) : std::vector<std::string>();
   std::string made;
   for (const schema::Made &each : task->makes)
     made += (made.empty() ? "" : ", ") + written(each);
-  for (const Input &input : entry.inputs) {
-    auto known =
-        std::find_if(task->makes.begin(), task->makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
-    if (input.isTotal || (known != task->makes.end() ? known->axes.size() <= input.type.axes.size()
-                                                     : contains(own, input.name))) // further axes may be of size 1
-      continue;
-    const bool axesDiffer = known != task->makes.end();
+  for (auto [input, axesDiffer] : inputsMissing(*data, *task, hasId, entry)) {
     Diagnostic &error = diagnostics.error("T0620", data->range,
-                                          "`" + data->text + "` does not make the input `" + input.name + "`" +
+                                          "`" + data->text + "` does not make the input `" + input->name + "`" +
                                               (axesDiffer ? " with its axes" : ""),
                                           "the losses of recipe `" + recipe.name + "` need it");
-    error.notes.emplace_back("help", task->input ? "say where it comes from: " + input.name + " = \"..\""
+    error.notes.emplace_back("help", task->input ? "say where it comes from: " + input->name + " = \"..\""
                                                  : data->text + " makes: " + made);
   }
 }

@@ -40,8 +40,24 @@ RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, 
 /// The value of `loss` becomes a Call "weighted" with one keyword per loss (mlm = 1, rtd = 50).
 CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics);
 
-/// T0620: an input of the train entry that the recipe's data task does not make, or makes with other axes.
-void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
+/// One of `tasks`: a step of its own over the shared parameters.
+struct RecipeTask {
+  std::string name; // of its first loss, with a number where an earlier task has it
+  const Setting *call = nullptr, *data = nullptr;
+  std::vector<std::pair<std::string, double>> losses; // weighted
+  int64_t batch = 0;                                  // rows; 0: those of the recipe
+  bool hasId = false;                                 // it says what the input `task` is
+};
+/// In the order of the text; empty where the recipe has no `tasks`. Points into the recipe.
+std::vector<RecipeTask> tasksOf(const CheckedRecipe &recipe);
+/// The value of a keyword of a call, or null.
+const Setting *keywordOf(const Setting *call, std::string_view wanted);
+
+/// T0620: an input of a train entry that the data task does not make, or makes with other axes. `hasId`: the recipe's task says
+/// what the input `task` is.
+void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasId, const Entry &entry, Diagnostics &diagnostics);
+/// Of all inputs of `entry`, whether the data task makes them.
+bool makesInputs(const Setting &data, bool hasId, const Entry &entry);
 
 /// T0625: a `generate` block whose entry cannot be fed by its own text. `entry` is the one that is written, not the one that
 /// walks: so `tenon check` and `tenon compile` say the same.

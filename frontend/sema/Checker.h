@@ -17,6 +17,7 @@ struct EntryRequest {
   bool training = false;
   std::vector<std::string> losses;                        // Eval, Train: which; empty: all
   bool metrics = false;                                   // Eval: the metrics too
+  std::optional<std::vector<std::string>> metricNames;    // which; nullopt: all
   std::map<std::string, int64_t> binds;                   // dims
   std::vector<std::pair<std::string, ast::ExprPtr>> sets; // configs: --set, then the recipe's bind
 };
@@ -72,6 +73,12 @@ private:
     ast::Range range;
   };
   std::vector<NextValue> nextValues;
+  struct LoopState { // a state that the rounds of a loop set: a carry of the loop behind those of its layer
+    uint32_t state;
+    NodeId initial, argument, next; // around the loop; in its body; `next` is `argument` while nothing sets it
+    ast::Range range;               // of what sets it
+  };
+  std::map<uint32_t, std::vector<LoopState>> loopStates; // by body, while it is evaluated
 
   // ---- mistakes (Errors.cpp)
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
@@ -148,6 +155,12 @@ private:
                                            const std::string &name);
   Value stateValue(Scope *scope, const ast::Stmt &statement);
   uint32_t stateOf(Scope *scope, const ast::Stmt &statement);
+  bool isSetInLoop(Scope *scope, const ast::Stmt &statement) const;
+  NodeId carriedState(uint32_t body, uint32_t outermost, uint32_t state, NodeId initial, ast::Range range);
+  LoopState *loopStateOf(uint32_t body, NodeId argument);
+  void carryStates(const std::vector<LoopState> &states, uint32_t body, std::vector<NodeId> &initial,
+                   std::vector<NodeId> &results, std::vector<std::vector<AxisId>> &declared);
+  void takeStates(const std::vector<LoopState> &states, uint32_t around, size_t carries, std::vector<Value> &made);
 
   // ---- layers and functions (Layers.cpp, Stacks.cpp)
   struct CallFrame {

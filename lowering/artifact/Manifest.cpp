@@ -298,7 +298,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   bool differentiated = entry.kind == Entry::Kind::Train;
   if (differentiated)
     outputs.push_back(scalarJson("loss"));
-  bool oneLoss = entry.results.size() == 1 && program.lossWeights.size() == 1 && program.lossWeights[0].second == 1;
+  const auto &weights = entry.lossWeights.empty() ? program.lossWeights : entry.lossWeights;
+  bool oneLoss = entry.results.size() == 1 && weights.size() == 1 && weights[0].second == 1;
   if (differentiated)
     outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
   if (entry.kind == Entry::Kind::Out)
@@ -308,8 +309,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   else
     for (json::Value &number : numbersJson(entry, facts))
       outputs.push_back(std::move(number));
-  bool isGrad = entry.name == "grad";
-  if (differentiated && !isGrad)
+  if (differentiated && entry.name != "grad")
     for (const char *name : {"grad_norm", "learning_rate"})
       outputs.push_back(scalarJson(name));
   for (const State &state : entry.states) {
@@ -332,7 +332,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   }
   const char *kinds[] = {"out", "eval", "train"};
   json::Object object{{"name", entry.name},
-                      {"kind", isGrad ? "grad" : kinds[int(entry.kind)]},
+                      {"kind", entry.name == "grad" ? "grad" : kinds[int(entry.kind)]},
                       {"dims", std::move(dims)},
                       {"inputs", std::move(inputs)},
                       {"outputs", std::move(outputs)},

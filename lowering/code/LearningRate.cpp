@@ -50,6 +50,11 @@ public:
       return rising(root(div(warmup, step)));
     case Curve::Steps:
       return power(real(setting("factor")), math::FloorOp::create(builder, stepsDone()));
+    case Curve::Plateau: {
+      Value times = arith::UIToFPOp::create(builder, builder.getF64Type(), numbers.totalSteps()); // 0: nobody counts
+      times = arith::MaximumFOp::create(builder, sub(times, one), real(0));
+      return rising(arith::MaximumFOp::create(builder, power(real(setting("factor")), times), real(setting("floor"))));
+    }
     }
     llvm_unreachable("a curve without code");
   }

@@ -94,7 +94,7 @@ FailureOr<OptimizerTable> tabulate(OptimizeOp op, const ParameterTable &paramete
   std::map<int64_t, ParameterOp> byOffset;
   for (const auto &entry : parameters) {
     ParameterOp parameter = entry.getValue();
-    if (!parameter.getFrozen())
+    if (isTrainedBy(op, parameter))
       byOffset[parameter.getOffset()] = parameter;
   }
   Tabulator tabulator(op);

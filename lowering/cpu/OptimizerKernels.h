@@ -85,7 +85,7 @@ private:
   void emitSums(FunctionCode &code, int64_t area, int64_t count, llvm::function_ref<Value(Value)> placeOf);
   void emitClips(FunctionCode &code, Value all, const LossScale &scale);
   void emitOwnClips(FunctionCode &code, const LossScale &scale);
-  Value clipFactor(FunctionCode &code, Value norm, Value bound);
+  Value clipFactor(FunctionCode &code, Value norm, Value bound, double epsilon);
   void storeResult(FunctionCode &code, Value tensor, Value value);
 
   // OptimizerUpdate.cpp: moments and parameters.

@@ -135,11 +135,11 @@ void OptimizerKernels::emitSums(FunctionCode &code, int64_t area, int64_t count,
   });
 }
 
-/// min(1, bound / (norm + 1e-6)), 1 for a bound of 0. NaN stays NaN.
-Value OptimizerKernels::clipFactor(FunctionCode &code, Value norm, Value bound) {
+/// min(1, bound / (norm + epsilon)), 1 for a bound of 0. NaN stays NaN.
+Value OptimizerKernels::clipFactor(FunctionCode &code, Value norm, Value bound, double epsilon) {
   auto &builder = code.builder;
   Value one = real(code, 1);
-  Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, 1e-6)));
+  Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, epsilon)));
   Value large = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, ratio, one);
   Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, bound, real(code, 0));
   return arith::SelectOp::create(builder, arith::OrIOp::create(builder, large, none), one, ratio);
@@ -155,7 +155,7 @@ void OptimizerKernels::emitClips(FunctionCode &code, Value all, const LossScale 
     Value norm = all;
     if (count > 1)
       norm = scale.unscaled(builder, math::SqrtOp::create(builder, loadArea(code, areas.norms, i)));
-    storeArea(code, areas.norms, i, clipFactor(code, norm, loadAt(code, boundTable, builder.getF64Type(), i)));
+    storeArea(code, areas.norms, i, clipFactor(code, norm, loadAt(code, boundTable, builder.getF64Type(), i), clipEpsilon(op)));
   });
 }
 
@@ -172,7 +172,7 @@ void OptimizerKernels::emitOwnClips(FunctionCode &code, const LossScale &scale) 
     Value place = add(builder, multiply(builder, segment, constant(builder, 3)), constant(builder, 1));
     Value factor = arith::MulFOp::create(builder, clip, loadAt(code, realTable, builder.getF64Type(), place));
     norm = arith::MulFOp::create(builder, norm, factor);
-    storeArea(code, areas.tensors, segment, clipFactor(code, norm, real(code, bound)));
+    storeArea(code, areas.tensors, segment, clipFactor(code, norm, real(code, bound), kClipEpsilon));
   });
 }
 

@@ -270,11 +270,11 @@ private:
     return loop.getResult(0);
   }
 
-  /// min(1, bound / (norm + 1e-6)), 1 for a bound of 0. NaN stays NaN.
+  /// min(1, bound / (norm + clipEpsilon)), 1 for a bound of 0. NaN stays NaN.
   Value clipFactor(KernelCode &code, Value norm, Value bound) {
     auto &builder = code.builder;
     Value one = real(code, 1);
-    Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, 1e-6)));
+    Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, clipEpsilon(op))));
     Value large = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, ratio, one);
     Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, bound, real(code, 0));
     return arith::SelectOp::create(builder, arith::OrIOp::create(builder, large, none), one, ratio);

@@ -2,6 +2,7 @@
 #include "dialect/OptimizeSettings.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 #include <cmath>
 
 using namespace mlir;
@@ -46,13 +47,26 @@ LogicalResult addOptimizer(func::FuncOp function) {
   return success();
 }
 
+/// What no train function of several names stays as it is.
+void freezeUnnamed(ModuleOp module) {
+  llvm::StringSet<> named;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto trained = function->getAttrOfType<ArrayAttr>(kTrained))
+      for (StringRef name : trained.getAsValueRange<StringAttr>())
+        named.insert(name);
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (!named.empty() && !named.contains(parameter.getSymName()))
+      parameter.setFrozen(true);
+}
+
 struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
   void runOnOperation() override {
+    freezeUnnamed(getOperation());
     func::FuncOp first;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function->hasAttr(kOptimizer))
         continue;
-      if (first) {
+      if (first && !function->hasAttr(kTrained)) {
         function.emitOpError("has an optimizer, as @") << first.getSymName() << " has: the parameters of a module have one";
         return signalPassFailure();
       }

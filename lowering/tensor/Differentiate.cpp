@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/DepthForm.h"
 #include "dialect/ElementModel.h"
+#include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/Differentiator.h"
@@ -173,8 +174,17 @@ void Differentiator::hoistSlices() {
   });
 }
 
+/// Of several train functions, which share the parameters, each names its own; tenon-add-optimizer freezes what none has.
 void Differentiator::freezeTheRest() {
   auto module = function->getParentOfType<ModuleOp>();
+  if (function->hasAttr(kTrained)) {
+    SmallVector<StringRef> names;
+    for (auto parameter : module.getOps<ParameterOp>()) // in their order
+      if (trained.contains(parameter.getSymName()))
+        names.push_back(parameter.getSymName());
+    function->setAttr(kTrained, Builder(function->getContext()).getStrArrayAttr(names));
+    return;
+  }
   for (auto parameter : module.getOps<ParameterOp>())
     if (!trained.contains(parameter.getSymName()))
       parameter.setFrozen(true);

@@ -16,10 +16,11 @@ struct Given {
 std::vector<Given> givenBy(const std::string &task, int64_t symbols);
 std::vector<std::string> inputsOf(const std::string &task);
 
-/// Position of each of `given` among `inputs` (-1: the entry does not read it), and the sizes of B, T and K (0: no input has it).
+/// Position of each of `given` among `inputs` (-1: the entry does not read it), and the sizes of B, T, S and K (0: no input has
+/// it).
 struct Binding {
   std::vector<int> at;
-  int64_t B = 0, T = 0, K = 0;
+  int64_t B = 0, T = 0, S = 0, K = 0;
 };
 
 /// Fails if an input is not given by `task`, has another rank (further axes of size 1 count for nothing), type or too small a
@@ -65,5 +66,9 @@ Status makeReplacedTask(const TaskSettings &, std::string_view text, Vocabulary,
 Status makeArraysTask(const TaskSettings &, Part, std::unique_ptr<DataTask> &);
 /// `known`: the names of classes that the run has already; null: those of the file.
 Status makeJsonlTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
+/// The texts are files of lines; `known` as above.
+Status makeLabelledTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
+Status makeSeq2SeqTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
+Status makeTranslationTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 
 } // namespace tenon::data

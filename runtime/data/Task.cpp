@@ -15,7 +15,9 @@ int64_t InputTensor::elements() const {
 namespace {
 
 /// The size that a letter of Given::axes stands for.
-int64_t &sizeOf(Binding &binding, char axis) { return axis == 'B' ? binding.B : axis == 'T' ? binding.T : binding.K; }
+int64_t &sizeOf(Binding &binding, char axis) {
+  return axis == 'B' ? binding.B : axis == 'T' ? binding.T : axis == 'S' ? binding.S : binding.K;
+}
 
 Status bindOne(const std::string &task, const Given &given, const InputTensor &input, Binding &binding) {
   std::string what = "the input '" + input.name + "' of the entry";
@@ -130,6 +132,12 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     return makeArraysTask(settings, part, result);
   if (settings.name == "jsonl")
     return makeJsonlTask(settings, part, known, result);
+  if (settings.name == "single" || settings.name == "pairs" || settings.name == "tags")
+    return makeLabelledTask(settings, part, known, result);
+  if (settings.name == "seq2seq")
+    return makeSeq2SeqTask(settings, part, known, result);
+  if (settings.name == "translation")
+    return makeTranslationTask(settings, part, known, result);
   std::string text;
   const bool characters =
       known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;

@@ -44,6 +44,12 @@ struct TaskSettings {
   std::vector<SourceSetting> sources; // by the names of the inputs
   std::string folder;                 // stands before relative paths of files
   bool stream = false;                // arrays: the first axis of a file is time, not samples
+  std::string sourceText, targetText; // translation: files of lines
+  double targetRate = 0.7;            // seq2seq: share of the target that is masked
+  // single, pairs, tags
+  std::string file, form, label; // `label`: the input that takes the labels; empty: `label`
+  int64_t length = 0;            // symbols of a row; 0: as many as there are places
+  bool padLeft = false;
   // permutation_lm
   int64_t reuse = 0;           // tokens by which the window moves: the first part, kept in memory; 0: half of T
   int64_t alpha = 6, beta = 1; // a span of n tokens lies in n * alpha / beta tokens of context

@@ -69,11 +69,25 @@ std::vector<TensorInfo> Search::inputs() const {
   return others;
 }
 
+/// The size of an axis of the inputs that the compiler was told (--bind S=32).
+std::optional<int64_t> Search::boundSize(const std::string &axis) const {
+  for (const std::string &name : {settings.entry, entry().prepare})
+    if (const EntryInfo *info = parameters->manifest().findEntry(name))
+      for (const TensorInfo &input : info->inputs)
+        for (size_t i = 0; i < input.axes.size(); ++i)
+          if (input.axes[i] == axis && input.shape[i].terms.empty())
+            return input.shape[i].constant;
+  return std::nullopt;
+}
+
 /// "S + 50" over the sizes of the inputs, or the number of the settings.
 Expected<int64_t> Search::limitFor(const std::map<std::string, int64_t> &dims) const {
   if (settings.limitOver.empty())
     return settings.limit;
   auto size = dims.find(settings.limitOver);
+  const auto bound = size == dims.end() ? boundSize(settings.limitOver) : std::nullopt;
+  if (bound)
+    return *bound + settings.limit;
   if (size == dims.end())
     return inputError("limit: the inputs of the entry ", settings.entry, " have no axis of the size ", settings.limitOver);
   return size->second + settings.limit;

@@ -36,6 +36,7 @@ private:
   const runtime::EntryInfo &entry() const { return *parameters->manifest().findEntry(settings.entry); }
   const runtime::TensorInfo &walked() const { return entry().inputs[walkedInput]; }
   Status checkEntry();
+  std::optional<int64_t> boundSize(const std::string &axis) const;
   runtime::Expected<int64_t> limitFor(const std::map<std::string, int64_t> &dims) const;
   Status makeContexts(const SearchInputs &inputs, int64_t limit);
   runtime::Expected<std::unique_ptr<runtime::Context>> makeContext(const std::string &name, int64_t rows, int64_t length,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 namespace tenon::train {
 
@@ -84,6 +85,28 @@ const Evaluation::Number *Evaluation::find(const std::string &name) const {
   for (const Number &number : numbers)
     if (number.name == name)
       return &number;
+  return nullptr;
+}
+
+std::vector<TaskEvaluation> nameNumbers(std::vector<TaskEvaluation> results) {
+  std::map<std::string, int> owners;
+  for (TaskEvaluation &each : results) {
+    each.prefix = results.size() > 1 ? each.task + "." : "";
+    for (const Evaluation::Number &number : each.evaluation.numbers)
+      ++owners[number.name];
+  }
+  for (TaskEvaluation &each : results)
+    for (Evaluation::Number &number : each.evaluation.numbers)
+      if (owners[number.name] > 1)
+        number.name = each.prefix + number.name;
+  return results;
+}
+
+const Evaluation::Number *findNumber(const std::vector<TaskEvaluation> &results, const std::string &name) {
+  for (const TaskEvaluation &each : results)
+    for (const std::string &wanted : {name, each.prefix + name})
+      if (const Evaluation::Number *number = each.evaluation.find(wanted))
+        return number;
   return nullptr;
 }
 

@@ -39,4 +39,15 @@ struct Evaluation {
 /// "mean") are means over the whole batches. `stop` ends it early when it says so (null: never); then `batches` is lower.
 runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder, uint64_t maxBatches, bool (*stop)());
 
+/// Of one of several tasks.
+struct TaskEvaluation {
+  std::string task; // empty where it is the only one
+  Evaluation evaluation;
+  std::string prefix = {}; // of what follows from its numbers: "task.", or nothing
+};
+/// Tells them apart: a number that another task has, too, becomes TASK.NAME.
+std::vector<TaskEvaluation> nameNumbers(std::vector<TaskEvaluation> results);
+/// The number of a loss or metric, of several tasks the first that has it.
+const Evaluation::Number *findNumber(const std::vector<TaskEvaluation> &results, const std::string &name);
+
 } // namespace tenon::train

@@ -15,7 +15,29 @@ static bool hasFixedWidth(const runtime::TensorInfo &input, const runtime::Manif
   return isName && std::find(manifest.dims.begin(), manifest.dims.end(), axis) == manifest.dims.end();
 }
 
-Status Feeder::create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result) {
+/// All elements the same whole number, which an index below `bound` can be.
+static Status fillWith(int64_t value, const data::InputTensor &input) {
+  if (input.bound >= 0 && value >= input.bound)
+    return inputError("the input task holds values below ", input.bound, ", and a task of the recipe has id = ", value);
+  for (int64_t i = 0; i < input.elements(); ++i)
+    switch (input.type) {
+    case runtime::DataType::I32:
+      static_cast<int32_t *>(input.data)[i] = static_cast<int32_t>(value);
+      break;
+    case runtime::DataType::F32:
+      static_cast<float *>(input.data)[i] = static_cast<float>(value);
+      break;
+    case runtime::DataType::F64:
+      static_cast<double *>(input.data)[i] = static_cast<double>(value);
+      break;
+    default:
+      return inputError("the input task has the type ", nameOf(input.type), ", and `id` of a task is a whole number");
+    }
+  return {};
+}
+
+Status Feeder::create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result,
+                      std::optional<int64_t> id) {
   std::unique_ptr<Feeder> feeder(new Feeder(context, task));
   const runtime::EntryInfo &entry = context.entry();
   for (size_t i = 0; i < entry.inputs.size(); ++i) {
@@ -28,6 +50,11 @@ Status Feeder::create(runtime::Context &context, data::DataTask &task, std::uniq
       tensor.bound = entry.inputs[i].bound->evaluate(context.dims()).value_or(-1);
     tensor.fixedWidth = hasFixedWidth(entry.inputs[i], context.parameters()->manifest());
     tensor.data = context.input(static_cast<int>(i));
+    if (id && tensor.name == "task") { // stays in the buffer
+      if (Status status = fillWith(*id, tensor); status.failed())
+        return status;
+      continue;
+    }
     feeder->tensors.push_back(std::move(tensor));
   }
   if (Status status = task.bind(feeder->tensors); status.failed())

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/Context.h"
 #include "runtime/data/Task.h"
+#include <optional>
 
 namespace tenon::train {
 
@@ -11,7 +12,9 @@ using runtime::Status;
 class Feeder {
 public:
   /// Binds the task to the context's inputs; both must outlive the feeder.
-  static Status create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result);
+  /// `id`: of several tasks, what the input `task` is, which no data task makes then.
+  static Status create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result,
+                       std::optional<int64_t> id = std::nullopt);
   /// Writes batch `index` into the context's inputs, after a reset of its states where the task says so.
   Status fill(uint64_t index);
   /// The same for batch `index` of an evaluation.

@@ -1,6 +1,6 @@
 #include "runtime/train/Recipe.h"
 #include "runtime/data/ArrayFile.h"
-#include "runtime/train/RecipeCall.h"
+#include "runtime/train/RecipeParts.h"
 #include <algorithm>
 #include <tuple>
 
@@ -49,7 +49,8 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
              : call.finish();
 }
 
-/// data = task(...) or valid = task(...); `every`: how often what is held out is evaluated.
+} // namespace
+
 Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   task.name = call.name;
   auto function = call.check("data task");
@@ -59,6 +60,17 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   call.take("text", task.texts);
   call.take("vocab", task.vocabulary);
   call.take("unit", unit);
+  std::string pad;
+  call.take("file", task.file);
+  call.take("form", task.form);
+  call.take("label", task.label);
+  call.take("length", task.length);
+  call.take("pad", pad);
+  task.padLeft = pad == "left";
+  if (call.name == "seq2seq")
+    call.take("rate", task.targetRate);
+  call.take("source", task.sourceText);
+  call.take("target", task.targetText);
   call.take("held_out", task.heldOut);
   call.take("every", every);
   call.take("reuse", task.reuse);
@@ -109,33 +121,22 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
   return status;
 }
 
-Status readNumbers(const JsonValue &settings, Recipe &recipe) {
-  struct Whole {
-    const char *key;
-    int64_t least;
-    int64_t value;
-  } numbers[] = {{"steps", 1, 0}, {"seed", 0, 0}};
-  for (Whole &number : numbers)
-    if (const JsonValue *value = settings.find(number.key)) {
-      if (!value->isInteger() || value->integer < number.least)
-        return inputError(number.key, " must be a whole number, at least ", number.least);
-      number.value = value->integer;
-    }
-  if (const JsonValue *value = settings.find("epochs")) {
-    if (!value->isNumber() || !(value->real > 0) || !(value->real < 1e9))
-      return inputError("epochs must be a number above 0");
-    recipe.epochs = value->real;
-  }
-  if (const JsonValue *value = settings.find("schedule"))
-    if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup"); warmup && warmup->isInteger())
-      recipe.warmup = warmup->integer;
-  recipe.steps = numbers[0].value;
-  if (const JsonValue *value = settings.find("schedule");
-      value && recipe.steps == 0 && recipe.epochs == 0) // a schedule that ends is the length of the run
-    if (const JsonValue *total = Call(*value, "schedule").argument(Call::noPosition, "total");
-        total && total->isInteger() && total->integer > 0)
-      recipe.steps = total->integer;
-  recipe.seed = static_cast<uint64_t>(numbers[1].value);
+static Status readAverage(const JsonValue &value, Recipe &recipe) {
+  Call call(value, "average");
+  auto known = call.check("average");
+  if (!known.ok())
+    return known.status();
+  AverageSetting &average = recipe.average.emplace();
+  int64_t count = 0;
+  call.take("decay", average.decay);
+  call.take("ramp", average.ramp);
+  call.take("count", count);
+  average.last = static_cast<size_t>(count);
+  return call.finish();
+}
+
+/// What is saved, and when evaluations end the run.
+static Status readEvaluations(const JsonValue &settings, Recipe &recipe) {
   if (const JsonValue *value = settings.find("checkpoint")) {
     Call call(*value, "checkpoint");
     int64_t keep = recipe.keep;
@@ -156,6 +157,45 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     if (Status status = firstError({call.integer(0, "evaluations", 1, recipe.patience), call.finish()}); status.failed())
       return status;
   }
+  return {};
+}
+
+Status readNumbers(const JsonValue &settings, Recipe &recipe) {
+  struct Whole {
+    const char *key;
+    int64_t least;
+    int64_t value;
+  } numbers[] = {{"steps", 1, 0}, {"seed", 0, 0}};
+  for (Whole &number : numbers)
+    if (const JsonValue *value = settings.find(number.key)) {
+      if (!value->isInteger() || value->integer < number.least)
+        return inputError(number.key, " must be a whole number, at least ", number.least);
+      number.value = value->integer;
+    }
+  if (const JsonValue *value = settings.find("epochs")) {
+    if (!value->isNumber() || !(value->real > 0) || !(value->real < 1e9))
+      return inputError("epochs must be a number above 0");
+    recipe.epochs = value->real;
+  }
+  if (const JsonValue *value = settings.find("schedule"))
+    if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup"); warmup && warmup->isInteger())
+      recipe.warmup = warmup->integer;
+  if (const JsonValue *value = settings.find("schedule"))
+    if (Call call(*value, "schedule"); call.name == "plateau")
+      if (Status status = call.integer(Call::noPosition, "patience", 0, recipe.plateau.emplace(0)); status.failed())
+        return status;
+  recipe.steps = numbers[0].value;
+  if (const JsonValue *value = settings.find("schedule");
+      value && recipe.steps == 0 && recipe.epochs == 0) // a schedule that ends is the length of the run
+    if (const JsonValue *total = Call(*value, "schedule").argument(Call::noPosition, "total");
+        total && total->isInteger() && total->integer > 0)
+      recipe.steps = total->integer;
+  recipe.seed = static_cast<uint64_t>(numbers[1].value);
+  if (Status status = readEvaluations(settings, recipe); status.failed())
+    return status;
+  if (const JsonValue *value = settings.find("average"))
+    if (Status status = readAverage(*value, recipe); status.failed())
+      return status;
   if (const JsonValue *value = settings.find("init")) {
     Call call(*value, "init");
     if (call.name != "load")
@@ -164,6 +204,8 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
   }
   return {};
 }
+
+namespace {
 
 /// The place of the file that --data NAME=FILE means; null if the task has none of that name.
 std::string *fileOf(data::TaskSettings &task, const std::string &name) {
@@ -206,6 +248,9 @@ bool hasSetting(const std::string &task, std::string_view setting) {
 }
 
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
+  if (!(recipe.data.sourceText + recipe.data.file).empty() && !(overrides.text.empty() && overrides.validText.empty()))
+    return runtime::usageError("the data task ", recipe.data.name,
+                               " reads no plain text; --data FOLDER says where its files are");
   if (!overrides.text.empty())
     recipe.data.texts = {overrides.text};
   for (auto [given, option, setting] :
@@ -247,6 +292,9 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
 
 std::vector<std::string> filesOf(const data::TaskSettings &task) {
   std::vector<std::string> files = task.texts;
+  for (const std::string &file : {task.sourceText, task.targetText, task.file})
+    if (!file.empty())
+      files.push_back(data::pathIn(task.folder, file));
   for (const data::SourceSetting &source : task.sources)
     for (const std::string &file : {source.file, source.offsets})
       if (task.name == "arrays" && !file.empty())
@@ -261,6 +309,10 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
     return inputError("the artifact has no train recipe; compile it with --recipe NAME");
   if (const JsonValue *name = manifest.recipe.find("name"); name && name->isString())
     recipe.name = name->text;
+  if (settings->find("tasks")) {
+    Status status = readSeveral(*settings, manifest, overrides, seed, recipe);
+    return status.failed() ? Expected<Recipe>(status.in("recipe " + recipe.name)) : Expected<Recipe>(std::move(recipe));
+  }
   const JsonValue *task = settings->find("data");
   if (const JsonValue *callee = task ? task->find("call") : nullptr; !task || (callee && callee->text == "caller"))
     return inputError("the recipe ", recipe.name, task ? " takes its batches from the caller" : " has no data",
@@ -292,7 +344,7 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   recipe.data.seed = recipe.seed;
   if (recipe.valid)
     recipe.valid->seed = recipe.seed + 1;
-  if (recipe.data.texts.empty() && recipe.data.sources.empty())
+  if (recipe.data.texts.empty() && recipe.data.sources.empty() && recipe.data.sourceText.empty() && recipe.data.file.empty())
     return inputError("the recipe ", recipe.name, " names no text; pass --text FILE");
   return recipe;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/Manifest.h"
 #include "runtime/data/Task.h"
+#include "runtime/train/TaskOrder.h"
 #include <map>
 #include <optional>
 
@@ -22,8 +23,26 @@ struct DataOverrides {
   std::optional<int64_t> validEvery;
 };
 
+/// average = ema(decay) or last(count).
+struct AverageSetting {
+  double decay = 0;
+  bool ramp = false; // ema: the decay of update n is at most (1 + n) / (10 + n)
+  size_t last = 0;   // checkpoints; 0: a moving average
+};
+
+/// One of `tasks`, or all that a recipe without them trains on.
+struct TaskRecipe {
+  std::string name; // of its entries train_NAME and eval_NAME; empty: `train` and `eval`
+  data::TaskSettings data;
+  std::optional<data::TaskSettings> valid; // of evaluations; absent: nothing is held out
+  double share = 1;                        // how often it is drawn
+  std::optional<int64_t> id;               // the value of the input `task`
+};
+
 struct Recipe {
   std::string name;
+  std::vector<TaskRecipe> tasks; // of `tasks`; empty: `data` and `valid` are all, which are those of the first task else
+  Mix mix = Mix::Share;
   data::TaskSettings data;
   std::optional<data::TaskSettings> valid; // the task of evaluation; absent: nothing is held out
   int64_t validEvery = 0;                  // 0: at the end only
@@ -36,7 +55,11 @@ struct Recipe {
   bool lowest = false;  // of a metric: the best is the lowest, as it always is of a loss
   int64_t patience = 0; // stop = patience(N): evaluations without a better one that end the run; 0: never
   uint64_t seed = 0;
+  std::optional<AverageSetting> average;
+  std::optional<int64_t> plateau;   // schedule = plateau(patience = ..): evaluations without a better one that it waits for
   std::string initFile, initScheme; // init = load(file, names = scheme)
+  /// At least one.
+  std::vector<TaskRecipe> allTasks() const { return tasks.empty() ? std::vector{TaskRecipe{"", data, valid, 1, {}}} : tasks; }
 };
 
 /// Every file that a task reads, with its folder.

@@ -127,6 +127,9 @@ private:
       return value.isString() ||
              (value.isArray() && !value.elements.empty() &&
               std::all_of(value.elements.begin(), value.elements.end(), [](const JsonValue &each) { return each.isString(); }));
+    case Type::Call:
+    case Type::Loss:
+      return value.find("call") != nullptr;
     default:
       return value.isString();
     }
@@ -152,6 +155,9 @@ private:
         words += (words.empty() ? "" : " or ") + runtime::quoteJson(word);
       return words;
     }
+    case Type::Call:
+    case Type::Loss:
+      return "a call";
     default:
       return "a text";
     }

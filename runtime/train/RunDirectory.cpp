@@ -212,7 +212,13 @@ Status writeRunSettings(const RunDirectory &run, const RunSettings &settings) {
 
 Expected<std::vector<data::FileFingerprint>> fingerprintsOf(const Recipe &recipe) {
   std::vector<data::FileFingerprint> prints;
-  for (const data::TaskSettings *task : {&recipe.data, recipe.valid ? &*recipe.valid : nullptr}) {
+  const std::vector<TaskRecipe> tasks = recipe.allTasks();
+  std::vector<const data::TaskSettings *> read;
+  for (const TaskRecipe &task : tasks) {
+    read.push_back(&task.data);
+    read.push_back(task.valid ? &*task.valid : nullptr);
+  }
+  for (const data::TaskSettings *task : read) {
     std::vector<std::string> paths;
     for (const std::string &pattern : task ? filesOf(*task) : std::vector<std::string>())
       if (Status status = data::listFiles(

@@ -41,6 +41,9 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
 }
 
 Status RunStart::prepareDirectory(bool resumed, std::vector<std::string> &notes) const {
+  if (session.averages && !resumed) // of initial values
+    if (Status status = session.averages->restart(); status.failed())
+      return status;
   std::error_code failed;
   std::filesystem::create_directories(run.path, failed);
   if (failed)
@@ -76,9 +79,11 @@ Status RunStart::goBack(std::vector<std::string> &notes) const {
   std::filesystem::create_directories(made, failed);
   if (failed)
     return runtime::fileError("create", made, failed.value());
-  Status status = saveRun(made, state, *session.train, keep);
+  Status status = session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery) : Status();
+  if (status.ok())
+    status = saveRun(made, state, *session.train, keep, session.parts());
   if (status.ok() && state.best && !session.recipe.best.empty())
-    status = saveBest(made, state, *session.train);
+    status = saveBest(made, state, *session.train, session.parts());
   return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
 }
 

@@ -14,6 +14,7 @@ struct RunStart {
   RunLock &lock;
   RunState &state;
   int keep;
+  uint64_t checkpointEvery;
 
   /// Values of the parameters where no checkpoint has been read: the initializers', or those of a file, of which `notes` say what
   /// fitted.

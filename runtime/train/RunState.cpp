@@ -1,6 +1,7 @@
 #include "runtime/train/RunState.h"
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
+#include "runtime/train/RunMetadata.h"
 #include "tenon/artifact.h"
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,11 @@ constexpr struct {
 } kArenas[] = {{ParameterArena::Values, "parameters.safetensors"},
                {ParameterArena::Moment1, "moment1.safetensors"},
                {ParameterArena::Moment2, "moment2.safetensors"}};
-constexpr const char *kStatesFile = "states.safetensors";
+constexpr const char *kStatesFile = "states.safetensors", *kMeansFile = "average.safetensors";
+/// Of task number `task`, from 0.
+std::string statesFile(size_t task) {
+  return task == 0 ? std::string(kStatesFile) : runtime::concat("states-", task + 1, ".safetensors");
+}
 
 /// States that belong to the context, as a safetensors file; those of the model go with the parameters.
 runtime::SafetensorsWriter declareStates(const Context &context) {
@@ -45,55 +50,6 @@ Status writeStates(const Context &context, runtime::ByteSink &sink) {
       status = visitView(context.state(static_cast<int>(i)),
                          [&](const char *values, uint64_t bytes) { return writer.write(values, bytes); });
   return status.ok() ? writer.finish() : status;
-}
-
-/// A text of the manifest's recipe, or of a checkpoint's metadata; empty where it is not said.
-std::string textOf(const JsonValue &object, const char *key) {
-  const JsonValue *value = object.find(key);
-  return value && value->isString() ? value->text : std::string();
-}
-
-/// Sizes of the model's dims, as the inputs have them: those that the recipe or --bind gave to the compiler, too.
-std::map<std::string, int64_t> sizesOf(const Context &context) {
-  const std::vector<std::string> &dims = context.parameters()->manifest().dims;
-  std::map<std::string, int64_t> sizes;
-  for (size_t i = 0; i < context.inputs().size(); ++i)
-    for (size_t axis = 0; axis < context.inputs()[i].shape.size(); ++axis)
-      if (const std::string &name = context.entry().inputs[i].axes[axis]; std::find(dims.begin(), dims.end(), name) != dims.end())
-        sizes[name] = context.inputs()[i].shape[axis];
-  return sizes;
-}
-
-std::string metadataText(const RunState &state, const Context &context, const std::optional<TnLossScale> &lossScale) {
-  char seconds[40];
-  snprintf(seconds, sizeof seconds, "%.3f", state.seconds);
-  const runtime::Manifest &manifest = context.parameters()->manifest();
-  std::string dims;
-  for (size_t i = 0; i < context.dims().size(); ++i)
-    dims += runtime::concat(i ? ", " : "", runtime::quoteJson(context.entry().dims[i].name), ": ", context.dims()[i]);
-  std::string sizes;
-  for (const auto &[name, size] : sizesOf(context))
-    sizes += runtime::concat(sizes.empty() ? "" : ", ", runtime::quoteJson(name), ": ", size);
-  char best[64] = "";
-  if (state.best) // JSON has no NaN: null stands for no finite one yet
-    snprintf(best, sizeof best, std::isfinite(state.best->value) ? "%.17g" : "null", state.best->value);
-  const std::string bestText = state.best
-                                   ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure),
-                                                     ", \"value\": ", best, ", \"step\": ", state.best->step,
-                                                     ", \"since\": ", state.best->since, ", \"last\": ", state.best->last, "}")
-                                   : std::string();
-  char scale[96] = "";
-  if (lossScale) // %.9g tells all numbers of f32 apart
-    snprintf(scale, sizeof scale, ", \"loss_scale\": {\"scale\": %.9g, \"good\": %lld}", static_cast<double>(lossScale->scale),
-             static_cast<long long>(lossScale->good));
-  // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
-  return runtime::concat(
-      "{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
-      ", \"seconds\": ", seconds, scale, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
-      ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ", runtime::quoteJson(manifest.specHash),
-      ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
-      ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")),
-      ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims, "}, \"sizes\": {", sizes, "}}");
 }
 
 /// "; its first difference: emb is [256, 32] there and [256, 64] here", or nothing.
@@ -170,11 +126,12 @@ void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const Context &con
 /// The files of a checkpoint that are read, open.
 struct OpenFiles {
   std::vector<std::pair<ParameterArena, runtime::SafetensorsFile>> arenas;
-  std::optional<runtime::SafetensorsFile> states;
+  std::optional<runtime::SafetensorsFile> states, means;
+  std::vector<runtime::SafetensorsFile> others; // states of further tasks
 };
 
 /// Only what the manifest lists has been compared with its hashes.
-Status openListed(const runtime::LoadedCheckpoint &checkpoint, const char *name,
+Status openListed(const runtime::LoadedCheckpoint &checkpoint, const std::string &name,
                   std::optional<runtime::SafetensorsFile> &result) {
   if (std::find(checkpoint.files.begin(), checkpoint.files.end(), name) == checkpoint.files.end())
     return inputError(checkpoint.path, " is not a checkpoint of a training run: its manifest lists no ", name);
@@ -198,6 +155,21 @@ Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters 
     files.arenas.emplace_back(arena, std::move(*file));
   }
   return {};
+}
+
+bool hasMeans(const runtime::LoadedCheckpoint &checkpoint) {
+  return std::find(checkpoint.files.begin(), checkpoint.files.end(), kMeansFile) != checkpoint.files.end();
+}
+
+/// A run whose recipe had no `average` until now has none to go on from.
+Status openMeans(const runtime::LoadedCheckpoint &checkpoint, const Parameters &means, OpenFiles &files,
+                 std::vector<std::string> &notes) {
+  if (!hasMeans(checkpoint)) {
+    notes.push_back(runtime::concat("the run has no averages until step ", checkpoint.step, "; they begin with its parameters"));
+    return {};
+  }
+  Status status = openListed(checkpoint, kMeansFile, files.means);
+  return status.ok() ? means.checkArena(*files.means, ParameterArena::Values) : status;
 }
 
 Status loadArenas(const OpenFiles &files, Parameters &parameters) {
@@ -231,6 +203,24 @@ Status checkStatesOf(const runtime::LoadedCheckpoint &checkpoint, const runtime:
                     checkpoint.filePath(kArenas[0].file), " begins it with what this one has learned");
 }
 
+Status openOthers(const runtime::LoadedCheckpoint &checkpoint, const RunParts &parts, OpenFiles &files) {
+  for (size_t i = 0; i < parts.others.size(); ++i) {
+    std::optional<runtime::SafetensorsFile> file;
+    const std::string name = statesFile(i + 1);
+    if (std::find(checkpoint.files.begin(), checkpoint.files.end(), name) == checkpoint.files.end())
+      return inputError("the recipe has ", parts.others.size() + 1, " tasks, and had fewer until step ", checkpoint.step,
+                        ": start a new run, by --fresh or another --out; --weights ", checkpoint.filePath(kArenas[0].file),
+                        " begins it with what this one has learned");
+    Status status = openListed(checkpoint, name, file);
+    if (status.ok())
+      status = checkStatesOf(checkpoint, *file, *parts.others[i]);
+    if (status.failed())
+      return status;
+    files.others.push_back(std::move(*file));
+  }
+  return {};
+}
+
 Status readStates(const runtime::SafetensorsFile &file, Context &context) {
   for (size_t i = 0; i < context.states().size(); ++i)
     if (!context.entry().states[i].ofModel)
@@ -255,19 +245,25 @@ Status saveStates(const std::string &path, const Context &context, runtime::File
   return runtime::replaceFile(path, [&](runtime::ByteSink &sink) { return writeStates(context, sink); }, batch);
 }
 
-Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {
+Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep, const RunParts &parts) {
   const Parameters &parameters = *context.parameters();
   const auto lossScale = parameters.lossScale();
   if (!lossScale.ok())
     return lossScale.status();
   runtime::CheckpointContents contents;
   contents.step = state.step;
+  contents.needed = parts.needed;
   contents.metadata = metadataText(state, context, *lossScale);
   for (const auto &[arena, name] : kArenas)
     if (parameters.arena(arena))
       contents.files.push_back({name, parameters.fileBytes(arena), [&parameters, arena = arena](runtime::ByteSink &sink) {
                                   return parameters.saveTo(sink, arena);
                                 }});
+  if (const Parameters *means = parts.means)
+    contents.files.push_back({kMeansFile, means->fileBytes(), [means](runtime::ByteSink &sink) { return means->saveTo(sink); }});
+  for (size_t i = 0; i < parts.others.size(); ++i)
+    contents.files.push_back({statesFile(i + 1), declareStates(*parts.others[i]).fileBytes(),
+                              [other = parts.others[i]](runtime::ByteSink &sink) { return writeStates(*other, sink); }});
   contents.files.push_back({kStatesFile, declareStates(context).fileBytes(),
                             [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
   return runtime::saveCheckpoint(directory, contents, keep);
@@ -300,37 +296,6 @@ runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string 
                     std::filesystem::exists(bestDirectory(directory), ignored) ? " and best" : "");
 }
 
-Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestEvaluation> &result) {
-  const JsonValue *best = checkpoint.metadata.find("best");
-  if (!best)
-    return {};
-  const JsonValue *value = best->find("value"), *step = best->find("step"), *since = best->find("since");
-  if (!value || !(value->isNumber() || value->isNull()) || !step || !step->isInteger() || !since || !since->isInteger() ||
-      textOf(*best, "measure").empty())
-    return inputError(checkpoint.path, " does not say what its best evaluation is");
-  const JsonValue *last = best->find("last"); // absent in older checkpoints
-  result = BestEvaluation{textOf(*best, "measure"), value->isNull() ? std::nan("") : value->real,
-                          static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
-                          static_cast<uint64_t>(last && last->isInteger() ? last->integer : step->integer)};
-  return {};
-}
-
-/// A run that was in f32 or bf16 until now begins with the recipe's scale, and a fixed one is always the recipe's.
-Status readLossScale(const runtime::LoadedCheckpoint &checkpoint, Parameters &parameters) {
-  const auto now = parameters.lossScale();
-  if (!now.ok() || !*now)
-    return now.status();
-  const runtime::LossScaleInfo &recipe = *parameters.manifest().lossScale;
-  const JsonValue *saved = checkpoint.metadata.find("loss_scale");
-  if (!saved || recipe.isFixed())
-    return parameters.setLossScale(recipe.initial, 0);
-  const JsonValue *scale = saved->find("scale"), *good = saved->find("good");
-  if (!scale || !scale->isNumber() || !(scale->real > 0 && std::isfinite(static_cast<float>(scale->real))) || !good ||
-      !good->isInteger() || good->integer < 0)
-    return inputError(checkpoint.path, " does not say what its loss scale is");
-  return parameters.setLossScale(scale->real, good->integer);
-}
-
 /// A command that was killed after its last evaluation has kept the best checkpoint of it, and the newest one was written before.
 /// What comes after the newest checkpoint is done again, and evaluated again.
 void adoptBest(const std::string &directory, RunState &state) {
@@ -346,7 +311,7 @@ void adoptBest(const std::string &directory, RunState &state) {
 } // namespace
 
 Status loadRun(const std::string &directory, const std::string &which, RunState &state, Context &context, bool &found,
-               std::vector<std::string> &notes) {
+               std::vector<std::string> &notes, const RunParts &parts) {
   found = false;
   std::vector<std::string> damaged;
   auto checkpoint = chosenCheckpoint(directory, which, damaged);
@@ -373,15 +338,25 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
   OpenFiles files;
   Status status = readBest(*checkpoint, loaded.best);
   if (status.ok())
+    status = readPlateau(*checkpoint, loaded.plateau);
+  if (status.ok())
     status = openArenas(*checkpoint, *context.parameters(), true, files);
   if (status.ok())
     status = openListed(*checkpoint, kStatesFile, files.states);
   if (status.ok())
     status = checkStatesOf(*checkpoint, *files.states, context);
   if (status.ok())
+    status = openOthers(*checkpoint, parts, files);
+  if (status.ok() && parts.means)
+    status = openMeans(*checkpoint, *parts.means, files, notes);
+  if (status.ok())
     status = loadArenas(files, *context.parameters());
+  if (status.ok() && parts.means)
+    status = parts.means->loadArena(files.means ? *files.means : files.arenas[0].second, ParameterArena::Values);
   if (status.ok())
     status = readStates(*files.states, context);
+  for (size_t i = 0; i < parts.others.size() && status.ok(); ++i)
+    status = readStates(files.others[i], *parts.others[i]);
   if (status.failed())
     return status;
   if (Status read = readLossScale(*checkpoint, *context.parameters()); read.failed())
@@ -393,8 +368,8 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
   return {};
 }
 
-Status saveBest(const std::string &directory, const RunState &state, const Context &context) {
-  Status status = saveRun(bestDirectory(directory), state, context, 1);
+Status saveBest(const std::string &directory, const RunState &state, const Context &context, const RunParts &parts) {
+  Status status = saveRun(bestDirectory(directory), state, context, 1, parts);
   // A run that went back to an earlier checkpoint, and on with another recipe, has no use for a best of its later steps.
   return status.ok() ? runtime::removeCheckpointsAfter(bestDirectory(directory), state.step) : status;
 }
@@ -412,6 +387,10 @@ Status loadChosenWeights(const std::string &directory, const std::string &which,
   if (Status status = openArenas(*checkpoint, parameters, false, files); status.failed())
     return status;
   step = checkpoint->step;
+  if (hasMeans(*checkpoint)) {
+    Status status = openListed(*checkpoint, kMeansFile, files.means);
+    return status.ok() ? parameters.loadArena(*files.means, ParameterArena::Values) : status;
+  }
   return loadArenas(files, parameters);
 }
 

@@ -3,13 +3,17 @@
 
 namespace tenon::train {
 
-Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::EntryInfo *eval) {
+Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vector<const runtime::EntryInfo *> &evaluations) {
   if (recipe.best.empty() && recipe.patience == 0)
     return std::optional<Measure>();
   const char *setting = recipe.best.empty() ? "stop" : "best";
   if (!recipe.valid)
     return inputError("the recipe ", recipe.name, ": `", setting,
                       "` compares evaluations, and nothing is held out; pass --held-out SHARE, or say valid = ..");
+  const runtime::EntryInfo *eval = evaluations.empty() ? nullptr : evaluations[0];
+  for (const runtime::EntryInfo *each : evaluations) // of several tasks the first that has it
+    if (eval->outputIndex(recipe.best) < 0)
+      eval = each;
   if (!eval || eval->outputs.empty())
     return inputError("the recipe ", recipe.name, ": `", setting,
                       "` compares evaluations, and the artifact was compiled without the entry eval");
@@ -22,6 +26,19 @@ Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::
     return inputError("the recipe ", recipe.name, ": the entry eval has no loss or metric '", recipe.best, "'");
   const runtime::TensorInfo &output = eval->outputs[static_cast<size_t>(at)];
   return std::optional<Measure>(Measure{output.name, !output.metric || recipe.lowest});
+}
+
+bool waitForBetter(double value, int64_t patience, Plateau &plateau) {
+  if (std::isfinite(value) && (!plateau.best || value < *plateau.best * (1 - 1e-4))) {
+    plateau.best = value;
+    plateau.waits = 0;
+    return false;
+  }
+  if (++plateau.waits <= static_cast<uint64_t>(patience))
+    return false;
+  plateau.waits = 0;
+  ++plateau.lowered;
+  return true;
 }
 
 bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best) {

@@ -12,9 +12,14 @@ struct Measure {
   bool lowest = true; // is the best; else the highest
 };
 
+/// Counts an evaluation whose first loss is `value`; true if the rate is lowered now. Better is what is below the best by a ten
+/// thousandth of it (PyTorch, ReduceLROnPlateau, threshold 1e-4, relative).
+bool waitForBetter(double value, int64_t patience, Plateau &plateau);
+
 /// The recipe's `best`, for `stop` alone the first loss; nullopt where it asks for neither. Fails where nothing evaluates:
-/// without held-out data or the entry `eval`, and for `stop` without evaluations during the training.
-Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::EntryInfo *eval);
+/// without held-out data or the entry `eval` (of several tasks: one for each), and for `stop` without evaluations during the
+/// training.
+Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vector<const runtime::EntryInfo *> &evaluations);
 
 /// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best,
 /// and what is not finite never is: until one is, the value of `best` is NaN, and the evaluations count for patience. Another

@@ -37,15 +37,36 @@ Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const
   return {};
 }
 
-Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary,
+Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabulary,
                       const std::shared_ptr<runtime::Parameters> &parameters, const std::map<std::string, int64_t> &bind,
                       const std::shared_ptr<runtime::ThreadPool> &pool, std::unique_ptr<data::DataTask> &task,
                       std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder) {
   if (Status status = data::makeTask(*recipe.valid, data::Part::HeldOut, vocabulary, task); status.failed())
     return status.in("held-out text");
-  if (Status status = makeContext(parameters, "eval", bind, pool, context); status.failed())
+  if (Status status = makeContext(parameters, evalEntryOf(recipe), bind, pool, context); status.failed())
     return status;
-  return Feeder::create(*context, *task, feeder).in("held-out text");
+  return Feeder::create(*context, *task, feeder, recipe.id).in("held-out text");
+}
+
+std::string evalEntryOf(const TaskRecipe &recipe) { return recipe.name.empty() ? "eval" : "eval_" + recipe.name; }
+
+Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, data::Vocabulary &all, bool isFirst) {
+  data::Vocabulary symbols = ofTask, known = all;
+  symbols.classes.clear();
+  known.classes.clear();
+  if (isFirst || known.size() == 0)
+    symbols.classes = all.classes;
+  else if (symbols.size() > 0 && symbols.save() != known.save())
+    return inputError("the task ", name,
+                      " has other symbols than the tasks before it: tasks share the parameters; give all of them one "
+                      "vocabulary file (vocab = ..)");
+  if (isFirst || known.size() == 0)
+    all = symbols;
+  for (const auto &[input, classes] : ofTask.classes)
+    if (auto [place, isNew] = all.classes.try_emplace(input, classes); !isNew && place->second != classes)
+      return inputError("the task ", name, " has other names in '", input,
+                        "' than a task before it; classes of their own need an input of their own");
+  return {};
 }
 
 namespace {
@@ -105,13 +126,19 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (options.data.validEvery.value_or(0) > 0 && !session->recipe.valid)
     return runtime::usageError("--valid-every ", *options.data.validEvery,
                                ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
-  if (options.data.validEvery.value_or(0) > 0 && !artifact->manifest().findEntry("eval"))
+  const std::vector<TaskRecipe> all = session->recipe.allTasks();
+  std::vector<const EntryInfo *> evaluations;
+  for (const TaskRecipe &task : all)
+    if (const EntryInfo *eval = artifact->manifest().findEntry(evalEntryOf(task)); eval && task.valid)
+      evaluations.push_back(eval);
+  if (options.data.validEvery.value_or(0) > 0 && evaluations.empty())
     return runtime::usageError("--valid-every ", *options.data.validEvery, ": the artifact was compiled without the entry eval");
-  auto measure = measureOf(session->recipe, artifact->manifest().findEntry("eval"));
+  auto measure = measureOf(session->recipe, evaluations);
   if (!measure.ok())
     return measure.status();
   session->measure = *measure;
-  std::string entry = trainEntryName(artifact->manifest(), options.entry);
+  const bool several = !session->recipe.tasks.empty();
+  std::string entry = several ? "train_" + all[0].name : trainEntryName(artifact->manifest(), options.entry);
   if (entry.empty())
     return inputError("the artifact has no train entry", options.entry.empty() ? "" : " '" + options.entry + "'",
                       "; compile it with --recipe NAME");
@@ -123,9 +150,14 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     return status;
   if (*known)
     noteOtherText(artifact->manifest(), *saved, session->recipe, session->notes);
-  status = data::makeTask(session->recipe.data, data::Part::Training, *known ? &**known : nullptr, session->trainTask);
-  if (status.failed())
-    return status;
+  session->others.resize(all.size() - 1);
+  const std::vector<SessionTask *> tasks = session->tasks();
+  for (size_t i = 0; i < all.size() && status.ok(); ++i) {
+    tasks[i]->name = all[i].name;
+    status = data::makeTask(all[i].data, data::Part::Training, *known ? &**known : nullptr, tasks[i]->trainTask);
+    if (status.failed())
+      return several ? status.in("task " + all[i].name) : status;
+  }
   status = session->compareFiles(saved->files);
   if (status.failed())
     return status;
@@ -138,19 +170,56 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     return parameters.status();
   session->parameters = parameters.take();
   status = session->parameters->ensureTraining();
-  if (status.ok())
-    status = makeContext(session->parameters, entry, session->settings.bind, session->pool, session->train);
-  if (status.ok())
-    status = Feeder::create(*session->train, *session->trainTask, session->trainFeeder);
-  if (status.ok())
-    for (const std::string &note : session->trainTask->notes())
-      session->notes.push_back(note);
-  if (status.ok() && session->recipe.valid && artifact->manifest().findEntry("eval"))
-    status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(), session->parameters, session->settings.bind,
-                            session->pool, session->validTask, session->valid, session->validFeeder);
+  if (status.ok() && session->recipe.average) {
+    auto averages = AveragedWeights::create(*session->recipe.average, session->parameters, session->pool);
+    status = averages.status();
+    if (status.ok())
+      session->averages = averages.take();
+  }
+  for (size_t i = 0; i < all.size() && status.ok(); ++i) {
+    status = session->makeContexts(all[i], i == 0 ? entry : "train_" + all[i].name, *tasks[i]);
+    if (status.failed() && several)
+      return status.in("task " + all[i].name);
+  }
   if (status.ok())
     result = std::move(session);
   return status;
+}
+
+Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, SessionTask &result) {
+  Status status = makeContext(parameters, entry, settings.bind, pool, result.train);
+  if (status.ok())
+    status = Feeder::create(*result.train, *result.trainTask, result.trainFeeder, task.id);
+  if (status.ok()) // its classes are known by now
+    status = addVocabulary(result.trainTask->vocabulary(), task.name, vocabulary, &result == this);
+  if (status.ok())
+    for (const std::string &note : result.trainTask->notes())
+      notes.push_back(note);
+  if (status.ok() && task.valid && parameters->manifest().findEntry(evalEntryOf(task)))
+    status = makeEvaluation(task, &vocabulary, averages ? averages->parameters() : parameters, settings.bind, pool,
+                            result.validTask, result.valid, result.validFeeder);
+  return status;
+}
+
+std::vector<SessionTask *> Session::tasks() {
+  std::vector<SessionTask *> all = {this};
+  for (SessionTask &other : others)
+    all.push_back(&other);
+  return all;
+}
+std::vector<const SessionTask *> Session::tasks() const {
+  std::vector<const SessionTask *> all = {this};
+  for (const SessionTask &other : others)
+    all.push_back(&other);
+  return all;
+}
+
+RunParts Session::parts() {
+  RunParts parts;
+  parts.means = averages ? averages->parameters().get() : nullptr;
+  for (SessionTask &other : others)
+    parts.others.push_back(other.train.get());
+  return parts;
 }
 
 Status Session::compareFiles(const std::vector<data::FileFingerprint> &before) {
@@ -165,14 +234,42 @@ Status Session::compareFiles(const std::vector<data::FileFingerprint> &before) {
 }
 
 uint64_t Session::stepsOf(double epochs) const {
-  double batches = std::ceil(epochs * static_cast<double>(trainTask->batchesPerEpoch()));
-  return static_cast<uint64_t>(std::max(1.0, std::ceil(batches / static_cast<double>(parameters->manifest().accumulate))));
+  const auto each = static_cast<double>(parameters->manifest().accumulate);
+  if (others.empty())
+    return static_cast<uint64_t>(
+        std::max(1.0, std::ceil(std::ceil(epochs * static_cast<double>(trainTask->batchesPerEpoch())) / each)));
+  double steps = 0;
+  for (uint64_t epoch : stepsPerEpoch())
+    steps += static_cast<double>(epoch);
+  return static_cast<uint64_t>(std::max(1.0, std::ceil(epochs * steps)));
+}
+
+std::vector<uint64_t> Session::stepsPerEpoch() const {
+  std::vector<uint64_t> steps;
+  for (const SessionTask *task : tasks())
+    steps.push_back(
+        std::max<uint64_t>(1, task->trainTask->batchesPerEpoch() / static_cast<uint64_t>(parameters->manifest().accumulate)));
+  return steps;
+}
+
+TaskOrder Session::order() const {
+  std::vector<double> shares;
+  for (const TaskRecipe &task : recipe.allTasks())
+    shares.push_back(task.share);
+  return TaskOrder(recipe.mix, std::move(shares), stepsPerEpoch(), recipe.seed);
+}
+
+void Session::lowerRate(uint64_t times) {
+  for (SessionTask *task : tasks())
+    task->train->setTotalSteps(times + 1);
 }
 
 void Session::setSeed(uint64_t seed) {
-  train->setSeed(seed);
-  if (valid)
-    valid->setSeed(seed);
+  for (SessionTask *task : tasks()) {
+    task->train->setSeed(seed);
+    if (task->valid)
+      task->valid->setSeed(seed);
+  }
 }
 
 std::vector<runtime::MemoryItem> Session::memoryItems() const {
@@ -192,7 +289,9 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
     items.push_back({"sums of gradients", manifest.parameterBytes});
   if (manifest.partialSumBytes() > 0)
     items.push_back({"sums of slices", manifest.partialSumBytes()});
-  auto add = [&](const char *name, const runtime::Context &context) {
+  if (averages)
+    items.push_back({"averages", manifest.parameterBytesIn(inMemory)});
+  auto add = [&](const std::string &name, const runtime::Context &context) {
     uint64_t tensors = 0;
     for (const auto *list : {&context.inputs(), &context.outputs()})
       for (const runtime::BoundTensor &tensor : *list)
@@ -200,9 +299,12 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
     items.push_back({concat(name, " workspace"), context.workspaceBytes() + context.scratchBytes()});
     items.push_back({concat(name, " states and batches"), context.stateBytes() + tensors});
   };
-  add("training", *train);
-  if (valid)
-    add("evaluation", *valid);
+  for (const SessionTask *task : tasks()) {
+    const std::string of = task->name.empty() ? "" : " of " + task->name;
+    add("training" + of, *task->train);
+    if (task->valid)
+      add("evaluation" + of, *task->valid);
+  }
   return items;
 }
 
@@ -218,7 +320,7 @@ std::optional<uint64_t> Session::workspaceSavingAll() const {
 }
 
 Status Session::saveDescription(const RunDirectory &run) const {
-  if (Status status = runtime::replaceFile(run.vocabularyFile(), trainTask->vocabulary().save()); status.failed())
+  if (Status status = runtime::replaceFile(run.vocabularyFile(), vocabulary.save()); status.failed())
     return status;
   return writeRunSettings(run, settings);
 }

@@ -1,14 +1,16 @@
 #include "runtime/train/Trainer.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/Progress.h"
+#include "runtime/train/Recorder.h"
 #include "runtime/train/RunDirectory.h"
 #include "runtime/train/RunStart.h"
 #include "runtime/train/Selection.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/Stop.h"
-#include "runtime/train/TensorBoard.h"
 #include "runtime/train/TrainingText.h"
+#include "runtime/train/Validation.h"
 #include "tenon/artifact.h"
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -20,12 +22,6 @@ using runtime::ErrorKind;
 
 namespace {
 
-template <typename... Values> std::string formatted(const char *format, Values... values) {
-  char buffer[256];
-  snprintf(buffer, sizeof buffer, format, values...);
-  return buffer;
-}
-
 /// Steps in a row without a finite loss or gradient after which training ends. Those that only look for a loss scale do not
 /// count.
 constexpr int kMaximumSkips = 10;
@@ -33,7 +29,8 @@ constexpr int kMaximumSkips = 10;
 class Trainer {
 public:
   Trainer(Session &session, const TrainOptions &options, RunLock &lock)
-      : session(session), options(options), lock(lock), progress(options.quiet), run{options.runDirectory}, start(Clock::now()) {}
+      : session(session), order(session.order()), now(&session), options(options), lock(lock), progress(options.quiet),
+        run{options.runDirectory}, start(Clock::now()) {}
 
   Status train() {
     if (Status status = begin(); status.failed())
@@ -52,8 +49,8 @@ private:
     return options.steps.value_or(recipe.epochs > 0 ? session.stepsOf(recipe.epochs) : static_cast<uint64_t>(recipe.steps));
   }
   uint64_t batchesPerStep() const { return static_cast<uint64_t>(session.parameters->manifest().accumulate); }
-  double tokensPerStep() const {
-    return static_cast<double>(session.trainTask->tokensPerBatch()) * static_cast<double>(batchesPerStep());
+  double tokensPerStep() const { // of the task of the last step
+    return static_cast<double>(now->trainTask->tokensPerBatch()) * static_cast<double>(batchesPerStep());
   }
 
   bool finished() const {
@@ -75,7 +72,8 @@ private:
     state.seed = session.recipe.seed;
     bool resumed = false;
     if (!options.fresh)
-      if (Status status = loadRun(run.checkpoints(), options.from, state, *session.train, resumed, notes); status.failed())
+      if (Status status = loadRun(run.checkpoints(), options.from, state, *session.train, resumed, notes, session.parts());
+          status.failed())
         return status;
     if (resumed && state.seed != session.recipe.seed)
       return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
@@ -94,17 +92,21 @@ private:
                           : concat("going on from step ", state.step));
     else if (Status status = starting().initialize(notes); status.failed())
       return status;
+    state.plateau = session.recipe.plateau ? std::optional(state.plateau.value_or(Plateau())) : std::nullopt;
+    if (state.plateau)
+      session.lowerRate(state.plateau->lowered);
     session.setSeed(state.seed);
-    session.parameters->notes[runtime::kVocabularyNote] = session.trainTask->vocabulary().note();
+    session.parameters->notes[runtime::kVocabularyNote] = session.vocabulary.note();
     if (Status status = starting().prepareDirectory(resumed, notes); status.failed())
       return status;
-    if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
+    if (Status status = recorder.open(run, resumed ? state.step : 0, notes); status.failed())
       return status;
     if (!options.quiet) {
       progress.message(
           startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
-      for (const std::string &line : session.trainTask->summary())
-        progress.message(line);
+      for (const SessionTask *task : session.tasks())
+        for (const std::string &line : task->trainTask->summary())
+          progress.message(task->name.empty() ? line : task->name + ": " + line);
     }
     for (const std::string &note : notes)
       progress.message(note);
@@ -115,33 +117,36 @@ private:
     lastSaved = resumed ? state.step : ~uint64_t{0};
     if (Status status = session.saveDescription(run); status.failed())
       return status;
-    return options.tensorBoard ? events.open(run.path) : Status();
+    return options.tensorBoard ? recorder.openEvents(run) : Status();
   }
 
   /// What the recipe gives in epochs, in steps.
   Status setLength(std::vector<std::string> &notes) {
     const double epochs = session.parameters->manifest().epochs;
     if (session.recipe.epochs > 0)
-      notes.push_back(concat(session.recipe.epochs, " epochs of ", session.trainTask->batchesPerEpoch(), " batches are ",
-                             session.stepsOf(session.recipe.epochs), " steps"));
+      notes.push_back(epochsText(session, session.recipe.epochs));
     if (epochs == 0)
       return {};
     const uint64_t steps = session.stepsOf(epochs);
     if (static_cast<uint64_t>(session.recipe.warmup) >= steps)
       return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup,
                         " steps, but its schedule of ", epochs, " epochs has ", steps, " with this text");
-    session.train->setTotalSteps(steps);
+    for (SessionTask *task : session.tasks())
+      task->train->setTotalSteps(steps);
     return {};
   }
 
   Status oneStep() {
     Clock::time_point before = Clock::now();
-    runtime::Context &context = *session.train;
+    const TaskOrder::Turn turn = order.at(state.position / batchesPerStep());
+    now = session.tasks()[turn.task];
+    runtime::Context &context = *now->train;
     values.assign(context.outputs().size(), 0.0);
     if (Status status = readLossScale(usedScale); status.failed())
       return status;
     for (uint64_t i = 0; i < batchesPerStep(); ++i) {
-      if (Status status = session.trainFeeder->fill(state.position); status.failed())
+      if (Status status = now->trainFeeder->fill(session.others.empty() ? state.position : turn.step * batchesPerStep() + i);
+          status.failed())
         return status;
       context.setStep(state.step * batchesPerStep() + i);
       if (Status status = context.run(); status.failed())
@@ -153,11 +158,15 @@ private:
     double seconds = std::chrono::duration<double>(Clock::now() - before).count();
     state.seconds = begun.seconds + elapsed();
     stepSeconds += seconds;
+    tokens += tokensPerStep();
     int norm = context.entry().outputIndex("grad_norm");
     bool finite = std::isfinite(values[0]) && (norm < 0 || std::isfinite(values[static_cast<size_t>(norm)]));
     if (!finite)
       return skip(values[0]);
     ++state.step;
+    if (session.averages)
+      if (Status status = session.averages->update(state.step); status.failed())
+        return status;
     if (skips > 1)
       progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
     skips = hopeless = 0;
@@ -172,7 +181,7 @@ private:
 
   /// Losses are means over the batches of a step, norm and rate are those of its last.
   Status addOutputs(uint64_t batch) {
-    const runtime::Context &context = *session.train;
+    const runtime::Context &context = *now->train;
     for (size_t i = 0; i < values.size(); ++i) {
       const std::string &name = context.outputs()[i].name;
       auto value = scalarOutput(context, i);
@@ -185,7 +194,7 @@ private:
     return {};
   }
 
-  RunStart starting() { return {session, options, run, lock, state, keep()}; }
+  RunStart starting() { return {session, options, run, lock, state, keep(), checkpointEvery()}; }
   int keep() const { return static_cast<int>(options.keep.value_or(session.recipe.keep)); }
   uint64_t checkpointEvery() const {
     return static_cast<uint64_t>(options.checkpointEvery.value_or(session.recipe.checkpointEvery));
@@ -207,44 +216,39 @@ private:
     if (Status status = readLossScale(nextScale); status.failed())
       return status;
     if (!onlyGradients)
-      session.train->resetStates();
+      now->train->resetStates();
     ++state.skipped;
     const uint64_t step = state.step + 1; // the one that was tried
     MetricsLine line;
     line.add("step", step);
+    if (!now->name.empty())
+      line.addText("task", now->name);
     line.add("loss", loss);
     line.addText("skipped", "not finite");
     if (usedScale)
       line.add("loss_scale", *usedScale);
     record(line);
     if (++skips == 1) // the metrics have each of them
-      progress.message(concat("step ", step, ": ", skippedText(onlyGradients, nextScale), "; the update is skipped"));
+      progress.message(concat("step ", step, ": ",
+                              skippedText(onlyGradients ? usedScale : std::nullopt, nextScale, session.parameters->manifest()),
+                              "; the update is skipped"));
     const bool searches = onlyGradients && *usedScale > 1 && *nextScale < *usedScale;
     if (searches || ++hopeless < kMaximumSkips)
       return {};
     return Status(ErrorKind::Numeric,
-                  concat("step ", step, ": ", kMaximumSkips, " updates in a row had a loss or gradient that is not finite; ",
-                         onlyGradients && session.parameters->manifest().lossScale->isFixed()
-                             ? "a smaller scale = fixed(..), or a dynamic one, may help"
-                             : "a smaller learning rate, or clip, may help"));
-  }
-
-  std::string skippedText(bool onlyGradients, const std::optional<double> &nextScale) const {
-    if (!onlyGradients)
-      return "the loss or its gradient is not finite";
-    return concat("the gradients of the loss times ", *usedScale, " are not finite",
-                  session.parameters->manifest().lossScale->isFixed() ? " (scale = fixed(..) of the recipe)"
-                                                                      : concat(", the loss scale becomes ", *nextScale));
+                  hopelessText(step, kMaximumSkips, onlyGradients && session.parameters->manifest().lossScale->isFixed()));
   }
 
   void writeStep(double loss, double speed) {
-    const runtime::Context &context = *session.train;
+    const runtime::Context &context = *now->train;
     MetricsLine line;
     line.add("step", state.step);
+    if (!now->name.empty())
+      line.addText("task", now->name);
     line.add("loss", loss);
     std::optional<double> bits;
     lastLoss = loss;
-    if (int entropy = entropyOutput(context, *session.trainTask); entropy >= 0)
+    if (int entropy = entropyOutput(context, *now->trainTask); entropy >= 0)
       bits = values[static_cast<size_t>(entropy)] / M_LN2;
     if (bits)
       line.add("bits_per_char", *bits);
@@ -270,7 +274,11 @@ private:
     smoothLoss = (1 - weight) * smoothLoss + weight * loss;
     if (bits)
       smoothBits = *bits = (1 - weight) * smoothBits + weight * *bits;
-    ProgressPoint point{state.step, totalSteps(), smoothLoss, bits, smoothSpeed, secondsLeft(), resident};
+    ProgressPoint point{
+        state.step,  totalSteps(),
+        smoothLoss,  bits,
+        smoothSpeed, secondsLeft(totalSteps(), state.step, smoothSpeed / tokensPerStep(), options.seconds, elapsed()),
+        resident};
     progress.update(point, state.step == 1 || state.step == totalSteps());
   }
 
@@ -284,82 +292,74 @@ private:
         concat("step ", state.step, ": the schedule has come to a learning rate of 0; steps from here on change nothing"));
   }
 
-  double secondsLeft() const {
-    if (totalSteps() > 0 && totalSteps() <= state.step)
-      return -1;
-    double left = -1;
-    if (totalSteps() > state.step && smoothSpeed > 0)
-      left = static_cast<double>(totalSteps() - state.step) * tokensPerStep() / smoothSpeed;
-    if (options.seconds > 0)
-      left = left < 0 ? options.seconds - elapsed() : std::min(left, options.seconds - elapsed());
-    return std::max(left, -1.0);
-  }
-
-  /// A full disk must not end the training: the metrics stop, with one warning.
   void record(const MetricsLine &line) {
-    Status status = metrics.write(line);
-    if (status.ok() && events.isOpen())
-      status = recordEvent(line);
-    if (status.failed() && !metricsFailed)
-      progress.message("warning: " + status.message());
-    metricsFailed = status.failed();
-  }
-
-  /// The numbers of a line but its step: those of evaluations in a group of their own.
-  Status recordEvent(const MetricsLine &line) {
-    std::vector<std::pair<std::string, double>> values;
-    for (const auto &[name, value] : line.values())
-      if (name != "step")
-        values.emplace_back(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, value);
-    return events.write(state.step, values);
+    if (const std::string warning = recorder.record(line, state.step); !warning.empty())
+      progress.message(warning);
   }
 
   Status validate() {
-    if (!session.valid || lastEvaluated == state.step)
+    if (!evaluates(session) || lastEvaluated == state.step)
       return {};
-    auto result = evaluate(*session.valid, *session.validFeeder, 0, StopSignals::requested);
-    if (!result.ok())
-      return result.status();
+    if (Status status = prepareAverages(); status.failed())
+      return status;
+    auto results = evaluateTasks(session);
+    if (!results.ok())
+      return results.status();
     if (StopSignals::requested())
       return {};
-    if (const std::string note = result->perBatchNote(); !note.empty() && !lastEvaluated)
-      progress.message("note: " + note);
+    for (const TaskEvaluation &each : *results)
+      if (const std::string note = each.evaluation.perBatchNote(); !note.empty() && !lastEvaluated)
+        progress.message("note: " + note);
     lastEvaluated = state.step;
+    return report(*results);
+  }
+
+  /// Metrics, message and best checkpoint of an evaluation of all tasks.
+  Status report(const std::vector<TaskEvaluation> &results) {
     MetricsLine line;
     line.add("step", state.step);
-    std::string text = concat("step ", state.step, "  held out:");
-    for (size_t i = 0; i < result->numbers.size(); ++i) {
-      const Evaluation::Number &number = result->numbers[i];
-      line.add("valid_" + number.name, number.value);
-      text += formatted(" %s %.4f", number.name.c_str(), number.value);
-      if (static_cast<int>(i) == result->entropy) {
-        line.add("valid_bits_per_char", result->bitsPerCharacter());
-        text += formatted(" (%.3f bits/char)", result->bitsPerCharacter());
-      }
-    }
-    if (auto perplexity = result->perplexity())
-      line.add("valid_perplexity", *perplexity);
-    lastHeldOut = HeldOut{{}, state.step};
-    for (const Evaluation::Number &number : result->numbers)
-      lastHeldOut->numbers.emplace_back(number.name, number.value);
+    const HeldOutReport found = reportHeldOut(results, line);
+    const std::string text = concat("step ", state.step, "  held out:", found.text);
+    lastHeldOut = HeldOut{found.numbers, state.step};
     auto first = [](const std::optional<HeldOut> &evaluation) { return evaluation->numbers[0].second; };
     if (!bestHeldOut || !std::isfinite(first(bestHeldOut)) || first(lastHeldOut) < first(bestHeldOut))
       bestHeldOut = lastHeldOut;
-    line.add("valid_seconds", result->seconds);
     record(line);
-    const double measured = session.measure ? result->find(session.measure->name)->value : 0;
+    countForPlateau();
+    const double measured = session.measure ? findNumber(results, session.measure->name)->value : 0;
     const bool better = session.measure && updateBest(*session.measure, measured, state.step, state.best);
     if (!options.quiet)
       progress.message(text + (better ? ", the best so far"
                                : !std::isfinite(measured)
                                    ? concat("; ", session.measure->name, " is not finite, so never the best")
                                    : ""));
-    return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
+    return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train, session.parts()))
+                                                  : Status();
+  }
+
+  /// Evaluations at the end of a command, which another one would not make, do not count.
+  void countForPlateau() {
+    const auto &[name, value] = lastHeldOut->numbers[0];
+    const bool counts = session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0;
+    if (!state.plateau || !counts || !waitForBetter(value, *session.recipe.plateau, *state.plateau))
+      return;
+    session.lowerRate(state.plateau->lowered);
+    progress.message(plateauText(name, state.step, state.plateau->lowered));
   }
 
   /// Errors of kind Resource (a full disk) are warnings while training goes on.
+  Status prepareAverages() {
+    return session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery()) : Status();
+  }
+  Status write() {
+    Status status = prepareAverages();
+    RunParts parts = session.parts();
+    if (session.averages)
+      parts.needed = session.averages->needed(run.checkpoints(), state.step, checkpointEvery());
+    return status.ok() ? saveRun(run.checkpoints(), state, *session.train, keep(), parts) : status;
+  }
   Status save() {
-    Status status = saveRun(run.checkpoints(), state, *session.train, keep());
+    Status status = write();
     if (status.ok())
       lastSaved = state.step;
     return finished() ? status : tolerated(status);
@@ -393,14 +393,13 @@ private:
   Status evaluateLast() {
     const auto before = state.best;
     Status status = validate();
-    return status.ok() && state.best != before ? tolerated(saveRun(run.checkpoints(), state, *session.train, keep())) : status;
+    return status.ok() && state.best != before ? tolerated(write()) : status;
   }
 
   void sumUp() {
     const uint64_t steps = state.step - begun.step, skipped = state.skipped - begun.skipped;
     if (options.quiet || steps == 0)
       return;
-    const double tokens = tokensPerStep() * static_cast<double>(steps + skipped);
     std::optional<double> lossScale;
     if (readLossScale(lossScale).failed()) // what it came to is said where the run fails
       lossScale = std::nullopt;
@@ -411,24 +410,25 @@ private:
   }
 
   Session &session;
+  TaskOrder order;
+  SessionTask *now; // the task of the last step
   const TrainOptions &options;
   RunLock &lock;
   Progress progress;
-  MetricsFile metrics;
-  EventFile events;
+  Recorder recorder;
   RunDirectory run;
   RunState state;
   Clock::time_point start;
   std::vector<double> values; // outputs of the step
   RunState begun;             // where this command started
-  double stepSeconds = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0, lastLoss = 0;
+  double stepSeconds = 0, tokens = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0, lastLoss = 0;
   std::optional<double> lastBits;
   std::optional<HeldOut> lastHeldOut, bestHeldOut; // by this command
   uint64_t lastSaved = 0;
   std::optional<uint64_t> lastEvaluated; // by this command
   std::optional<double> usedScale;       // by the step
   int skips = 0, hopeless = 0;           // in a row
-  bool metricsFailed = false, rateEnded = false;
+  bool rateEnded = false;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "runtime/train/TrainingText.h"
 #include "runtime/Context.h"
 #include "runtime/train/Progress.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -56,6 +57,48 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
                    ", with save = all ", runtime::readableBytes(*all), "\n");
   return text + concat("checkpoints every ", countedWithCommas(point.checkpointEvery, "step"), " in ", run.checkpoints(),
                        " (the newest ", static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());
+}
+
+std::string skippedText(const std::optional<double> &usedScale, const std::optional<double> &nextScale,
+                        const runtime::Manifest &manifest) {
+  if (!usedScale)
+    return "the loss or its gradient is not finite";
+  return concat("the gradients of the loss times ", *usedScale, " are not finite",
+                manifest.lossScale->isFixed() ? " (scale = fixed(..) of the recipe)"
+                                              : concat(", the loss scale becomes ", *nextScale));
+}
+
+std::string hopelessText(uint64_t step, int skips, bool isFixedScale) {
+  return concat("step ", step, ": ", skips, " updates in a row had a loss or gradient that is not finite; ",
+                isFixedScale ? "a smaller scale = fixed(..), or a dynamic one, may help"
+                             : "a smaller learning rate, or clip, may help");
+}
+
+double secondsLeft(uint64_t total, uint64_t step, double stepsPerSecond, double limit, double elapsed) {
+  if (total > 0 && total <= step)
+    return -1;
+  double left = -1;
+  if (total > step && stepsPerSecond > 0)
+    left = static_cast<double>(total - step) / stepsPerSecond;
+  if (limit > 0)
+    left = left < 0 ? limit - elapsed : std::min(left, limit - elapsed);
+  return std::max(left, -1.0);
+}
+
+std::string plateauText(const std::string &loss, uint64_t step, uint64_t lowered) {
+  return concat("step ", step, ": ", loss, " is no better than before; schedule = plateau lowers the learning rate, ",
+                counted(lowered, "time"), " by now");
+}
+
+std::string epochsText(const Session &session, double epochs) {
+  if (session.others.empty())
+    return concat(epochs, " epochs of ", session.trainTask->batchesPerEpoch(), " batches are ", session.stepsOf(epochs),
+                  " steps");
+  std::string each;
+  const std::vector<uint64_t> steps = session.stepsPerEpoch();
+  for (size_t i = 0; i < steps.size(); ++i)
+    each += concat(i ? ", " : "", session.tasks()[i]->name, " ", steps[i]);
+  return concat(epochs, " epochs of all tasks (", each, ") are ", session.stepsOf(epochs), " steps");
 }
 
 std::string endText(const EndPoint &point) {

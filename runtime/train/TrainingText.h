@@ -13,6 +13,19 @@ struct StartPoint {
 /// Three lines: model and parameters; tier, threads and memory; where checkpoints go.
 std::string startText(const Session &session, const RunDirectory &run, const StartPoint &point);
 
+/// "3 epochs of 12 batches are 36 steps".
+std::string epochsText(const Session &session, double epochs);
+
+/// Why an update was skipped: the loss or its gradient, or with `usedScale` the gradients of the loss times that alone.
+std::string skippedText(const std::optional<double> &usedScale, const std::optional<double> &nextScale,
+                        const runtime::Manifest &manifest);
+/// Why a run ends after so many of these in a row.
+std::string hopelessText(uint64_t step, int skips, bool isFixedScale);
+/// Seconds until the last of `total` steps (0: no limit) or the end of the `limit` (0: none); -1 where there is neither.
+double secondsLeft(uint64_t total, uint64_t step, double stepsPerSecond, double limit, double elapsed);
+/// "step 40: nll is no better than before; ..".
+std::string plateauText(const std::string &loss, uint64_t step, uint64_t lowered);
+
 /// What an evaluation found.
 struct HeldOut {
   std::vector<std::pair<std::string, double>> numbers; // losses, then metrics; not empty

@@ -109,8 +109,8 @@ TEST(Recipe, OwnFiles) {
             std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "caller", "args": [], "keywords": {}})").find("takes its batches from the caller"),
             std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "single", "args": [], "keywords": {"file": "f"}})")
-                .find("not supported yet: the data task single"),
+  EXPECT_NE(errorOf(R"("data": {"call": "squad", "args": [], "keywords": {"file": "f"}})")
+                .find("not supported yet: the data task squad"),
             std::string::npos);
   EXPECT_EQ(errorOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": "a", "reuse": 0}})"), "");
 }

@@ -11,7 +11,7 @@ func.func @f() {
 // -----
 // optimize C1: a schedule there is.
 func.func @f() {
-  // expected-error @+1 {{'tenon.optimize' op expects the schedule constant, linear, cosine, polynomial, noam, bert_linear, xlnet_linear, nezha_linear, bertadam_linear, electra_linear, gpt1_linear, gpt1_cosine, txl_cosine, txl_inverse_sqrt, paddle_noam, inverse_sqrt, fairseq_polynomial or steps, got step}}
+  // expected-error @+1 {{'tenon.optimize' op expects the schedule constant, linear, cosine, polynomial, noam, bert_linear, xlnet_linear, nezha_linear, bertadam_linear, electra_linear, gpt1_linear, gpt1_cosine, txl_cosine, txl_inverse_sqrt, paddle_noam, inverse_sqrt, fairseq_polynomial, steps or plateau, got step}}
   %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "step"}} : tensor<f64>, tensor<f64>
   return
 }

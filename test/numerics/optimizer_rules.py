@@ -177,5 +177,6 @@ SCHEDULES = {
     "paddle_noam(warmup = 5)": {"kind": "paddle_noam", "warmup": 5},
     "inverse_sqrt(warmup = 5)": {"kind": "inverse_sqrt", "warmup": 5},
     "fairseq_polynomial(warmup = 3, total = 10, power = 2)": {"kind": "fairseq_polynomial", "warmup": 3, "total": 10, "power": 2},
+    "plateau(warmup = 3)": {"warmup": 3},  # nobody counts evaluations here
     "steps(every = 4, factor = 0.1)": {"kind": "steps", "every": 4, "factor": 0.1},
 }

@@ -52,7 +52,7 @@ model Large {
   loss   l = sum[B, T, W](blocks(p * row)) + sum[B, T, R](dot[W](row, m) * (real(iota[R]()) - 8) / 16)
 }"""
 ROWS = 24
-BATCH = '  bind B = 1, T = 1\n  data = byte_stream(text = "none.txt")\n  loss = l\n  steps = 1\n'
+BATCH = '  bind B = 1, T = 1\n  data = byte_stream(text = "none.txt", held_out = 0.1, every = 1)\n  loss = l\n  steps = 1\n'
 
 
 class Wrong(Exception):
@@ -117,7 +117,7 @@ def published(folder, spoil):
     print(f"{len(values['optimizers'])} trajectories, {len(values['schedules'])} schedules")
 
 
-CLIPS = [("", 0), ("global_norm", 2.5), ("each", 0.5), ("value", 0.04)]
+CLIPS = [("", 0), ("global_norm", 2.5), ("each", 0.5), ("value", 0.04), ("global_norm", "2.5, form = tf")]
 # Patterns: the first one that gives a key holds.
 GROUPS = {
     "": {},
@@ -151,11 +151,11 @@ def rules(folder, spoil):
     schedules, number, noticed = list(SCHEDULES), 0, 0
     for text, make in OPTIMIZERS.items():
         for groups, own in GROUPS.items():
-            schedule, clip = schedules[number % len(schedules)], CLIPS[(number + number // 4) % 4]
+            schedule, clip = schedules[number % len(schedules)], CLIPS[(number + number // 4) % len(CLIPS)]
             if clip[0] == "value" and "clip_each" in text:
                 clip = CLIPS[1]
-            settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  " + (f"clip = {clip[0]}({clip[1]})"
-                                                                                         if clip[0] else "")
+            settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  "
+            settings += f"clip = {clip[0]}({clip[1]})" if clip[0] else ""
             try:
                 follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
                        settings, spoil)
@@ -170,13 +170,13 @@ def rules(folder, spoil):
 
 
 def clipped(given, clip):
-    """The gradients as they are used, and how many numbers of them are others."""
-    kind, bound = clip
+    """The gradients as they are used, and how many numbers of them are others. A form of tf adds nothing to norms."""
+    kind, bound, epsilon = clip[0], float(str(clip[1]).split(",")[0]), 0 if "tf" in str(clip[1]) else 1e-6
     if kind == "value":
         used = {name: [min(max(x, -bound), bound) for x in row] for name, row in given.items()}
     else:
         whole = norm(x for row in given.values() for x in row)
-        factor = {name: min(1.0, bound / ((norm(row) if kind == "each" else whole) + 1e-6)) if kind else 1.0
+        factor = {name: min(1.0, bound / ((norm(row) if kind == "each" else whole) + epsilon)) if kind else 1.0
                   for name, row in given.items()}
         used = {name: [factor[name] * x for x in row] for name, row in given.items()}
     return used, sum(a != b for name, row in given.items() for a, b in zip(row, used[name]))

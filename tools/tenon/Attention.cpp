@@ -326,8 +326,8 @@ private:
       return context->run();
     }
     std::unique_ptr<train::Feeder> feeder;
-    if (Status status =
-            train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, parameters, sizes, *pool, task, context, feeder);
+    if (Status status = train::makeEvaluation(recipe->allTasks()[0], vocabulary ? &*vocabulary : nullptr, parameters, sizes,
+                                              *pool, task, context, feeder);
         status.failed())
       return status;
     if (Status status = checkMaps(); status.failed())

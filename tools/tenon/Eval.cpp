@@ -98,6 +98,8 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
          : recipe.ok() && recipe->valid->heldOut > 0
              ? Part{"held out", concat("the part held out (held_out = ", recipe->valid->heldOut, ")")}
              : Part{"valid", "the data for evaluation (valid)"};
+  if (recipe.ok() && options.stride > 0 && !recipe->tasks.empty())
+    return usageError("--stride is for one data task, and this recipe has ", recipe->tasks.size());
   if (recipe.ok() && options.stride > 0) {
     if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval")) {
       for (const runtime::StateInfo &state : entry->states)
@@ -119,8 +121,9 @@ std::string coverage(const train::Evaluation &result) {
   return extent.all <= 0 ? std::string() : concat(extent.covered, " of ", extent.all, " ", extent.unit);
 }
 
-void print(const train::Evaluation &result, const Part &part, bool json) {
-  std::string text = json ? concat("{\"batches\": ", result.batches) : "";
+std::string numbersText(const train::TaskEvaluation &evaluated, const Part &part, bool json) {
+  const train::Evaluation &result = evaluated.evaluation;
+  std::string text;
   auto add = [&](const std::string &name, double value, const char *format) {
     char number[64];
     snprintf(number, sizeof number, json ? "%.9g" : format, value);
@@ -130,16 +133,60 @@ void print(const train::Evaluation &result, const Part &part, bool json) {
   for (size_t i = 0; i < result.numbers.size(); ++i) {
     add(result.numbers[i].name, result.numbers[i].value, "%.6f");
     if (static_cast<int>(i) == result.entropy)
-      add("bits_per_char", result.bitsPerCharacter(), "%.4f");
+      add(evaluated.prefix + "bits_per_char", result.bitsPerCharacter(), "%.4f");
   }
   if (auto perplexity = result.perplexity())
-    add("perplexity", *perplexity, "%.4f");
+    add(evaluated.prefix + "perplexity", *perplexity, "%.4f");
   if (json && result.extent.all > 0)
-    text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"",
-                   result.extent.unit, "\", \"part\": ", runtime::quoteJson(part.name));
+    text += concat(", \"", evaluated.prefix, "covered\": ", result.extent.covered, ", \"", evaluated.prefix,
+                   "of\": ", result.extent.all, ", \"", evaluated.prefix, "unit\": \"", result.extent.unit, "\"");
   else if (!json && result.extent.all > 0)
-    text += concat("covered ", coverage(result), ", ", part.text, "\n");
+    text += concat("covered ", coverage(result), evaluated.prefix.empty() ? "" : " of " + evaluated.task, ", ", part.text, "\n");
+  return text;
+}
+
+void print(const std::vector<train::TaskEvaluation> &results, const Part &part, bool json) {
+  std::string text = json ? concat("{\"batches\": ",
+                                   [&] {
+                                     uint64_t batches = 0;
+                                     for (const train::TaskEvaluation &each : results)
+                                       batches += each.evaluation.batches;
+                                     return batches;
+                                   }())
+                          : "";
+  for (const train::TaskEvaluation &each : results)
+    text += numbersText(each, part, json);
+  if (json && results[0].evaluation.extent.all > 0)
+    text += concat(", \"part\": ", runtime::quoteJson(part.name));
   show("%s%s", text.c_str(), json ? "}\n" : "");
+}
+
+/// One task of the recipe over what it holds out.
+Expected<train::Evaluation> evaluateTask(const train::TaskRecipe &recipe, const Options &options, const Model &model,
+                                         const std::shared_ptr<runtime::Parameters> &parameters,
+                                         const std::optional<data::Vocabulary> &vocabulary,
+                                         const std::shared_ptr<runtime::ThreadPool> &pool, bool draws, uint64_t seed) {
+  std::unique_ptr<data::DataTask> task;
+  std::unique_ptr<runtime::Context> context;
+  std::unique_ptr<train::Feeder> feeder;
+  Status status =
+      train::makeEvaluation(recipe, vocabulary ? &*vocabulary : nullptr, parameters, model.bind, pool, task, context, feeder);
+  if (status.ok())
+    status = checkWords(*parameters, task->vocabulary(), options.weights.file);
+  if (status.failed())
+    return status;
+  if (!vocabulary && !options.weights.file.empty())
+    noteClasses(task->vocabulary());
+  context->setSeed(draws && options.weights.seedGiven() ? options.weights.seed : seed);
+  return train::evaluate(*context, *feeder, options.batches, nullptr);
+}
+
+/// Whether an evaluation of the recipe draws numbers.
+bool drawsAny(const train::Recipe &recipe, const runtime::Manifest &manifest) {
+  for (const train::TaskRecipe &task : recipe.allTasks())
+    if (const runtime::EntryInfo *entry = manifest.findEntry(train::evalEntryOf(task)); entry && entry->draws)
+      return true;
+  return false;
 }
 
 Status run(Options &options) {
@@ -149,14 +196,13 @@ Status run(Options &options) {
     return model.status();
   if (Status status = checkOpen(*model, options.model, "eval"); status.failed())
     return status;
-  const runtime::EntryInfo *entry = model->artifact->manifest().findEntry("eval");
-  const bool draws = entry && entry->draws;
-  if (options.weights.seedGiven() && !options.weights.init && !options.weights.partial && !draws)
-    return usageError("--seed is for the initial values of --init; eval draws nothing else");
   Part part;
   auto recipe = recipeFor(options, *model, part);
   if (!recipe.ok())
     return recipe.status();
+  const bool draws = drawsAny(*recipe, model->artifact->manifest());
+  if (options.weights.seedGiven() && !options.weights.init && !options.weights.partial && !draws)
+    return usageError("--seed is for the initial values of --init; eval draws nothing else");
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
@@ -169,28 +215,24 @@ Status run(Options &options) {
   auto pool = runtime::ThreadPool::create(options.model.threads);
   if (!pool.ok())
     return pool.status();
-  std::unique_ptr<data::DataTask> task;
-  std::unique_ptr<runtime::Context> context;
-  std::unique_ptr<train::Feeder> feeder;
-  Status status =
-      train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, *parameters, model->bind, *pool, task, context, feeder);
-  if (status.ok())
-    status = checkWords(**parameters, task->vocabulary(), options.weights.file);
-  if (status.failed())
-    return status;
-  if (!vocabulary && !options.weights.file.empty())
-    noteClasses(task->vocabulary());
-  context->setSeed(draws && options.weights.seedGiven() ? options.weights.seed : recipe->seed);
-  auto result = train::evaluate(*context, *feeder, options.batches, nullptr);
-  if (!result.ok())
-    return result.status();
-  print(*result, part, options.json);
-  if (const std::string text = result->perBatchNote(); !text.empty())
-    note("note: " + text);
-  for (const train::Evaluation::Number &number : result->numbers)
-    if (!std::isfinite(number.value))
-      return Status(runtime::ErrorKind::Numeric,
-                    concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
+  std::vector<train::TaskEvaluation> results;
+  for (const train::TaskRecipe &task : recipe->allTasks())
+    if (task.valid) {
+      auto result = evaluateTask(task, options, *model, *parameters, vocabulary, *pool, draws, recipe->seed);
+      if (!result.ok())
+        return result.status();
+      results.push_back({task.name, result.take()});
+    }
+  results = train::nameNumbers(std::move(results));
+  print(results, part, options.json);
+  for (const train::TaskEvaluation &each : results) {
+    if (const std::string text = each.evaluation.perBatchNote(); !text.empty())
+      note("note: " + text);
+    for (const train::Evaluation::Number &number : each.evaluation.numbers)
+      if (!std::isfinite(number.value))
+        return Status(runtime::ErrorKind::Numeric,
+                      concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
+  }
   return {};
 }
 

@@ -103,6 +103,9 @@ void Checker::demandNumbers(ast::Stmt::Kind kind) {
     if (isLoss && !request.losses.empty() &&
         std::find(request.losses.begin(), request.losses.end(), name) == request.losses.end())
       continue;
+    if (!isLoss && request.metricNames &&
+        std::find(request.metricNames->begin(), request.metricNames->end(), name) == request.metricNames->end())
+      continue;
     Value value = lookup(top, statement->name);
     if (value.isPoison())
       continue;

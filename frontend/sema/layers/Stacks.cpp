@@ -119,6 +119,7 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
   depth.range = call.range;
   inner->depth = Value::ofTensor(graph.add(depth, body));
 
+  loopStates.erase(body);
   Value result = runLayer(call.instance, std::move(arguments), call.ranges, inner, body, true, call.range);
   if (result.isPoison())
     return {};
@@ -154,16 +155,26 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
     return {};
   }
   StackInfo &stack = graph.entry.stacks[body];
+  const bool alone = rounds.storeys.empty() && stack.count == *subtract(instance.count, Size(first));
+  const std::vector<LoopState> states = std::exchange(loopStates[body], {});
+  if (!alone && !states.empty()) {
+    error("T0408", states[0].range,
+          "not supported yet: state " + graph.entry.states[states[0].state].path + " is set in loop " + instance.name +
+              ", whose rounds differ by `if depth`; hand the value on as an argument and result");
+    return {};
+  }
+  carryStates(states, body, initial, results, declared);
   stack.results = results;
   stack.history = call.history.has_value();
-  const bool alone = rounds.storeys.empty() && stack.count == *subtract(instance.count, Size(first));
   if (alone) {
     stack.parent = call.caller->body;
   } else if (rounds.storeys.empty()) {
     rounds.initial = initial;
     initial = bodyArguments(initial, call.ranges, rounds.body);
   }
-  return stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
+  Storey made = stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
+  takeStates(states, call.caller->body, carries, made.carries);
+  return made;
 }
 
 /// The node of a stack whose body is finished, in the body `around` it, and its results with the order of axes that the body

@@ -7,8 +7,10 @@
 #include "frontend/names/Publish.h"
 #include "frontend/recipes/Recipes.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/models/ConstantSetting.h"
 #include "frontend/sema/models/Declared.h"
 #include "frontend/sema/models/Reach.h"
+#include "frontend/sema/models/TaskEntries.h"
 #include "frontend/walk/Step.h"
 #include <algorithm>
 #include <set>
@@ -16,31 +18,10 @@
 namespace tenon::sema {
 namespace {
 
-SettingValue settingOf(const Value &value, ast::Range range) {
-  auto setting = std::make_shared<Setting>();
-  setting->range = range;
-  if (auto whole = value.number()) {
-    setting->kind = Setting::Kind::Int;
-    setting->integer = *whole;
-    setting->real = double(*whole);
-  } else if (value.kind == Value::Kind::Real) {
-    setting->kind = Setting::Kind::Real;
-    setting->real = value.real;
-  } else if (value.kind == Value::Kind::Bool) {
-    setting->kind = Setting::Kind::Bool;
-    setting->truth = value.truth;
-  } else if (value.kind == Value::Kind::String) {
-    setting->kind = Setting::Kind::Text;
-    setting->text = value.text;
-  } else {
-    return nullptr;
-  }
-  return setting;
-}
-
 class ModelCheck {
 public:
-  ModelCheck(Session &session, const ast::Model &model) : session(session), model(model), declared(model) {
+  ModelCheck(Session &session, const ast::Model &model)
+      : session(session), model(model), declared(model), tasks(session, model, declared) {
     reportRepeated(session.options.set, "--set");
     reportRepeated(session.options.bind, "--bind");
     for (auto &[name, text] : session.options.set)
@@ -112,11 +93,9 @@ public:
           program.policies =
               resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
           for (auto &entry : program.entries)
-            if (entry.kind == Entry::Kind::Train) {
-              checkDataInputs(recipe, entry, session.diagnostics);
-              checkReach(session, model, recipe, entry, program.lossWeights, program.policies,
-                         [&](uint32_t index) { return program.params[index].path; });
-            }
+            if (entry.kind == Entry::Kind::Train)
+              tasks.checkStep(recipe, entry, program.lossWeights, program.policies,
+                              [&](uint32_t index) { return program.params[index].path; });
           for (auto &entry : program.entries)
             addLayers(entry, layers);
           program.computeOf = resolveExceptions(recipe, allParameters(), allLayers(), context(trainSets, trainBinds, tables),
@@ -160,16 +139,16 @@ public:
         checkGenerate(checked, sets);
         continue;
       }
-      EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, bound.dims);
-      for (auto &[loss, weight] : lossWeights(checked, full))
-        request.losses.push_back(loss);
-      if (auto entry = Checker(session, model, request).run()) {
+      for (const EntryRequest &request :
+           tasks.trainRequests(checked, lossWeights(checked, full), losses(Entry::Kind::Train, true, recipeSets, bound.dims))) {
+        auto entry = tasks.runTrain(checked, request);
+        if (!entry)
+          continue;
         auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
         addLayers(*entry, layers);
         resolveExceptions(checked, allParameters(), allLayers(), full, session.diagnostics);
-        checkDataInputs(checked, *entry, session.diagnostics);
-        checkReach(session, model, checked, *entry, lossWeights(checked, full), policies,
-                   [&](uint32_t index) { return session.parameters[index].param.path; });
+        tasks.checkStep(checked, *entry, lossWeights(checked, full), policies,
+                        [&](uint32_t index) { return session.parameters[index].param.path; });
         Diagnostics mistakes;
         cut(checked, std::move(*entry), request, mistakes);
         for (const Diagnostic &mistake : mistakes.all())
@@ -186,6 +165,7 @@ private:
   Session &session;
   const ast::Model &model;
   Declared declared;
+  TaskEntries tasks;
   Sets sets;
   Binds binds, stepBinds; // stepBinds: of the entries eval and train, without what the recipe binds
   std::vector<const ast::Recipe *> recipes;
@@ -337,42 +317,26 @@ private:
     }
     bool ok = true;
     auto build = [&](const EntryRequest &request) {
-      if (!session.mayGoOn()) {
-        ok = false;
-        return;
-      }
-      auto entry = Checker(session, model, request).run();
-      if (entry && !entry->walkedAxis.empty())
-        return addWalk(program, *entry, ok);
-      if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
-        keepAttentionMaps(*entry);
-      if (entry)
-        program.entries.push_back(std::move(*entry));
-      else
-        ok = false;
+      ok &= session.mayGoOn();
+      if (session.mayGoOn()) // also behind an entry with a mistake
+        add(program, Checker(session, model, request).run(), ok);
     };
-    auto ofRecipe = [&](EntryRequest request) {
-      for (auto &[loss, weight] : program.lossWeights)
-        request.losses.push_back(loss);
-      return request;
-    };
+    auto ofRecipe = [&](const EntryRequest &request) { return tasks.ofLosses(request, program.lossWeights); };
     if (session.options.lossesOnly) {
       build(ofRecipe(losses(Entry::Kind::Eval, false, useSets, trainBinds)));
       return ok;
     }
-    for (auto &out : declared.outs)
-      if (wanted(out)) {
-        EntryRequest request = losses(Entry::Kind::Out, false, useSets, binds);
-        request.name = out;
-        build(request);
-      }
+    auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
+      return train && recipe.kind == "train" && recipe.name == train->name.text;
+    });
+    if (checked != program.recipes.end() && checked->find("tasks"))
+      return requestTasks(program, *checked, useSets, trainBinds);
+    for (const EntryRequest &request : outRequests(useSets))
+      build(request);
     if (hasEval() && wanted("eval"))
       build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
     if (train && wanted("train")) {
       build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
-      auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
-        return recipe.kind == "train" && recipe.name == train->name.text;
-      });
       if (ok) {
         auto part = cut(*checked, std::move(program.entries.back()),
                         ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)), session.diagnostics);
@@ -390,6 +354,37 @@ private:
       ok = false;
     }
     return ok;
+  }
+  std::vector<EntryRequest> outRequests(const Sets &useSets) {
+    std::vector<EntryRequest> requests;
+    for (auto &out : declared.outs)
+      if (wanted(out)) {
+        requests.push_back(losses(Entry::Kind::Out, false, useSets, binds));
+        requests.back().name = out;
+      }
+    return requests;
+  }
+  /// Of a recipe with tasks: a step and an evaluation for each, over parameters that they share.
+  bool requestTasks(Program &program, const CheckedRecipe &recipe, const Sets &useSets, const Binds &useBinds) {
+    bool ok = tasks.canBeMade(recipe);
+    for (const EntryRequest &request : outRequests(useSets))
+      add(program, Checker(session, model, request).run(), ok);
+    for (const RecipeTask &task : tasksOf(recipe))
+      if (wanted("eval") && session.mayGoOn())
+        add(program, tasks.runEval(task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
+    for (const EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
+      if (wanted("train") && session.mayGoOn())
+        add(program, tasks.runTrain(recipe, request), ok);
+    return ok;
+  }
+  void add(Program &program, std::optional<Entry> entry, bool &ok) {
+    ok &= entry && session.mayGoOn();
+    if (entry && !entry->walkedAxis.empty())
+      return addWalk(program, *entry, ok);
+    if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
+      keepAttentionMaps(*entry);
+    if (entry)
+      program.entries.push_back(std::move(*entry));
   }
   /// The entries that `entry`, which walks an axis, becomes.
   void addWalk(Program &program, const Entry &entry, bool &ok) {

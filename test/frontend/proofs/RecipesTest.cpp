@@ -306,7 +306,7 @@ TEST(Recipes, DataTasksMustMakeTheInputs) {
   entry.inputs[0].name = "ids";
   entry.inputs[0].type.axes.resize(2);
   entry.inputs[1].name = "seg";
-  checkDataInputs(c.checked[0], entry, c.diagnostics);
+  checkDataInputs(c.checked[0], c.checked[0].find("data"), false, entry, c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0620 2:10");
   // What the tasks of the runtime give, no more and no less; test/data/ArraysTest.cpp holds them to the same table.
   auto mistakes = [](const std::string &task, const std::string &input, size_t axes) {
@@ -315,7 +315,7 @@ TEST(Recipes, DataTasksMustMakeTheInputs) {
     reads.inputs.resize(1);
     reads.inputs[0].name = input;
     reads.inputs[0].type.axes.resize(axes);
-    checkDataInputs(one.checked[0], reads, one.diagnostics);
+    checkDataInputs(one.checked[0], one.checked[0].find("data"), false, reads, one.diagnostics);
     return one.mistakes();
   };
   EXPECT_EQ(mistakes("permutation_lm", "label", 1), "");
@@ -415,8 +415,8 @@ TEST(Recipes, AllSampleRecipesAreAccepted) {
             c.context.configs.push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Dim)
             c.context.dims.push_back(statement->name.text);
-          if (statement->kind == ast::Stmt::Kind::Loss)
-            c.context.losses.push_back(statement->name.text);
+          if (statement->kind == ast::Stmt::Kind::In || statement->kind == ast::Stmt::Kind::Loss)
+            (statement->kind == ast::Stmt::Kind::In ? c.context.inputs : c.context.losses).push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Out)
             c.context.outs.push_back(statement->name.text);
         }

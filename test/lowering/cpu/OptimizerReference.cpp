@@ -49,7 +49,9 @@ double norm(const Numbers &values) {
     squares += x * x;
   return std::sqrt(squares);
 }
-double clipOf(double bound, double norm) { return bound > 0 ? std::min(1.0, bound / (norm + 1e-6)) : 1; }
+double clipOf(double bound, double norm, double epsilon = 1e-6) {
+  return bound > 0 ? std::min(1.0, bound / (norm + epsilon)) : 1;
+}
 
 /// One tensor of a parameter, which in a stack is one layer: its part of everything that has the parameter's layout.
 struct Tensor {

@@ -1,0 +1,103 @@
+#include "frontend/sema/models/TaskEntries.h"
+#include "frontend/sema/models/Reach.h"
+#include <algorithm>
+
+namespace tenon::sema {
+
+namespace {
+
+/// The task whose entries have this name behind `train_` or `eval_`.
+std::optional<RecipeTask> taskOf(const CheckedRecipe &recipe, const std::string &entry) {
+  for (RecipeTask &task : tasksOf(recipe))
+    if (entry == "train_" + task.name || entry == "eval_" + task.name)
+      return std::move(task);
+  return std::nullopt;
+}
+
+} // namespace
+
+EntryRequest TaskEntries::ofLosses(EntryRequest request, const Weights &weights) {
+  for (auto &[loss, weight] : weights)
+    request.losses.push_back(loss);
+  return request;
+}
+
+std::vector<EntryRequest> TaskEntries::trainRequests(const CheckedRecipe &recipe, const Weights &weights,
+                                                     const EntryRequest &base) {
+  std::vector<EntryRequest> requests;
+  for (const RecipeTask &task : tasksOf(recipe)) {
+    requests.push_back(ofLosses(base, task.losses));
+    requests.back().name = "train_" + task.name;
+  }
+  if (requests.empty())
+    requests.push_back(ofLosses(base, weights));
+  return requests;
+}
+
+std::optional<Entry> TaskEntries::runTrain(const CheckedRecipe &recipe, EntryRequest request) {
+  const std::optional<RecipeTask> task = taskOf(recipe, request.name);
+  if (task && task->batch > 0)
+    bindRows(*task, request);
+  auto entry = Checker(session, model, request).run();
+  if (entry && task)
+    entry->lossWeights = task->losses;
+  return entry;
+}
+
+/// `batch` of a task: the first axis of the first input that its losses read.
+void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
+  EntryRequest open = request;
+  open.binds.clear();
+  auto entry = Checker(session, model, open).run();
+  if (!entry)
+    return;
+  for (const Input &input : entry->inputs) {
+    if (input.type.axes.empty())
+      continue;
+    const Axis &rows = entry->axes[input.type.axes[0]];
+    if (std::find(declared.dims.begin(), declared.dims.end(), rows.name) != declared.dims.end()) {
+      request.binds[rows.name] = task.batch;
+      return;
+    }
+  }
+  session.error("T0610", keywordOf(task.call, "batch")->range,
+                "`batch` is the number of rows, and the losses of this task read no input with a dim of rows");
+}
+
+std::optional<Entry> TaskEntries::runEval(const RecipeTask &task, const EntryRequest &base) {
+  EntryRequest request = ofLosses(base, task.losses);
+  request.name = "eval_" + task.name;
+  if (task.batch > 0)
+    bindRows(task, request);
+  std::vector<std::string> fitting;
+  for (const std::string &metric : request.metrics ? declared.metrics : std::vector<std::string>()) {
+    request.metricNames = {metric};
+    if (auto entry = Checker(session, model, request).run(); entry && makesInputs(*task.data, task.hasId, *entry))
+      fitting.push_back(metric);
+  }
+  request.metricNames = fitting;
+  return Checker(session, model, request).run();
+}
+
+void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
+                            const std::map<std::string, ParamPolicy> &policies,
+                            const std::function<std::string(uint32_t)> &pathOf) {
+  const std::optional<RecipeTask> task = taskOf(recipe, entry.name);
+  checkDataInputs(recipe, task ? task->data : recipe.find("data"), task && task->hasId, entry, session.diagnostics);
+  checkReach(session, model, recipe, entry, task ? task->losses : weights, policies, pathOf);
+}
+
+bool TaskEntries::canBeMade(const CheckedRecipe &recipe) {
+  bool free = !session.options.gradient;
+  if (!free)
+    session.error("T0690", recipe.find("tasks")->range,
+                  "not supported yet: gradients of a recipe with `tasks`; they are of one loss");
+  for (const std::string &out : declared.outs)
+    if (auto task = taskOf(recipe, out)) {
+      session.error("T0103", task->call->range, "the step of this task is the entry " + out + ", as an `out` of the model is");
+      free = false;
+    }
+  return free;
+}
+
+} // namespace tenon::sema

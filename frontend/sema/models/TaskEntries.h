@@ -1,0 +1,36 @@
+// The entries of a recipe's losses: `train`, or of each of its tasks train_NAME and eval_NAME.
+#pragma once
+#include "frontend/recipes/Recipes.h"
+#include "frontend/sema/Checker.h"
+#include "frontend/sema/models/Declared.h"
+
+namespace tenon::sema {
+
+/// Mistakes go to the session.
+class TaskEntries {
+public:
+  using Weights = std::vector<std::pair<std::string, double>>;
+  TaskEntries(Session &session, const ast::Model &model, const Declared &declared)
+      : session(session), model(model), declared(declared) {}
+
+  static EntryRequest ofLosses(EntryRequest request, const Weights &weights);
+  /// One per task, or one of all `weights`; `base` has no losses yet.
+  static std::vector<EntryRequest> trainRequests(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
+  /// With the weights of its task, and the number of rows that this says.
+  std::optional<Entry> runTrain(const CheckedRecipe &recipe, EntryRequest request);
+  /// The losses of a task, and, where `base` has metrics, those that its data have the inputs of.
+  std::optional<Entry> runEval(const RecipeTask &task, const EntryRequest &base);
+  /// Data, parameters and losses of a train entry fit each other.
+  void checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
+                 const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf);
+  /// T0103: an `out` has the name of the entry of a task. T0690: gradients alone.
+  bool canBeMade(const CheckedRecipe &recipe);
+
+private:
+  void bindRows(const RecipeTask &task, EntryRequest &request);
+  Session &session;
+  const ast::Model &model;
+  const Declared &declared;
+};
+
+} // namespace tenon::sema

@@ -1,0 +1,147 @@
+// seq2seq(source = "a.src", target = "a.tgt"): UniLM's fine-tuning for generation (Dong et al. 2019; microsoft/unilm, unilm-v1,
+// biunilm/seq2seq_loader.py, Preprocess4Seq2seq): one row has both texts, and a share of the target is masked, anew in each
+// epoch.
+#include "runtime/data/Inputs.h"
+#include "runtime/data/ParallelLines.h"
+#include "runtime/data/Random.h"
+#include "runtime/data/RowTask.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::data {
+
+using runtime::concat;
+using runtime::counted;
+
+namespace {
+
+enum : size_t { kIds, kSeg, kPlace, kLen, kTask, kPrefix, kAt, kWord, kWeight };
+constexpr int32_t kSourceSegment = 4, kTargetSegment = 5, kSeq2SeqTask = 3;
+
+class Seq2SeqTask : public RowTask {
+public:
+  using RowTask::RowTask;
+
+  Status open(const Vocabulary *known) {
+    names = inputsOf("seq2seq");
+    if (known)
+      symbols = *known;
+    else if (settings.vocabulary.empty())
+      symbols = Vocabulary::bytes(true);
+    else if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
+      return status;
+    for (auto [name, id] : {std::pair("cls", &cls), std::pair("sep", &sep), std::pair("mask", &mask), std::pair("pad", &pad)}) {
+      const auto found = symbols.special(name);
+      if (!found)
+        return inputError("the vocabulary '", settings.vocabulary, "' has no symbol <", name, ">, which seq2seq needs");
+      *id = *found;
+    }
+    if (Status status = readParallel(settings, symbols, {cls, sep, mask, pad}, source, target); status.failed())
+      return status;
+    return setRows(source.count(), concat("'", source.path, "'"));
+  }
+
+  Status bind(const std::vector<InputTensor> &inputs) override {
+    Status status = bindInputs("seq2seq", givenBy("seq2seq", symbols.size()), inputs, binding);
+    if (status.ok())
+      status = setBatch(inputs);
+    if (status.ok() && binding.T < 5)
+      status =
+          inputError("seq2seq needs at least 5 places for two texts and what stands around them, the inputs have ", binding.T);
+    return status;
+  }
+
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    drawn = index * static_cast<uint64_t>(binding.B);
+    return RowTask::fill(index, inputs);
+  }
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    drawn = index * static_cast<uint64_t>(binding.B);
+    return RowTask::fillEvaluation(index, inputs);
+  }
+
+  std::vector<std::string> notes() const override {
+    uint64_t longer = 0;
+    for (uint64_t row = 0; row < source.count(); ++row)
+      longer += source.length(row) + target.length(row) > binding.T - 3;
+    return longer == 0 || binding.T == 0
+               ? std::vector<std::string>()
+               : std::vector<std::string>{concat(counted(longer, "row"), " of ", source.path,
+                                                 longer == 1 ? " and its target have" : " and their targets have",
+                                                 " more than the ", binding.T - 3,
+                                                 " symbols that there is room for: the end of the longer text is cut off")};
+  }
+
+private:
+  Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override {
+    int64_t from = source.length(row), to = target.length(row);
+    while (from + to > binding.T - 3)
+      --(from > to ? from : to);
+    std::vector<int32_t> ids = {cls};
+    for (int64_t i = 0; i < from; ++i)
+      ids.push_back(source.at(row, i));
+    ids.push_back(sep);
+    const int64_t prefix = from + 2;
+    for (int64_t i = 0; i < to; ++i)
+      ids.push_back(target.at(row, i));
+    ids.push_back(sep);
+    const std::vector<std::pair<int64_t, int32_t>> predicted = maskTarget(ids, prefix, drawn + static_cast<uint64_t>(b));
+    const Writer write(binding, inputs);
+    const auto length = static_cast<int64_t>(ids.size());
+    for (int64_t t = 0; t < binding.T; ++t) {
+      write.integer(kIds, b * binding.T + t, t < length ? ids[static_cast<size_t>(t)] : pad);
+      write.integer(kSeg, b * binding.T + t, t < prefix ? kSourceSegment : t < length ? kTargetSegment : 0);
+      write.integer(kPlace, b * binding.T + t, t);
+    }
+    for (int64_t k = 0; k < binding.K; ++k) {
+      const bool used = k < static_cast<int64_t>(predicted.size());
+      write.integer(kAt, b * binding.K + k, used ? predicted[static_cast<size_t>(k)].first : 0);
+      write.integer(kWord, b * binding.K + k, used ? predicted[static_cast<size_t>(k)].second : 0);
+      write.real(kWeight, b * binding.K + k, used ? 1 : 0);
+    }
+    write.integer(kLen, b, length);
+    write.integer(kTask, b, kSeq2SeqTask);
+    write.integer(kPrefix, b, prefix);
+    return {};
+  }
+
+  /// round(rate * n) of the n symbols of the target with its end, at least one and at most K; of these 80 % become the mask, 10 %
+  /// a random symbol. Places and what stood there, ascending.
+  std::vector<std::pair<int64_t, int32_t>> maskTarget(std::vector<int32_t> &ids, int64_t prefix, uint64_t sample) const {
+    RandomStream random(settings.seed, Purpose::Mask, sample);
+    std::vector<int64_t> places;
+    for (int64_t at = prefix; at < static_cast<int64_t>(ids.size()); ++at)
+      places.push_back(at);
+    const double wanted = std::max(1.0, std::nearbyint(settings.targetRate * static_cast<double>(places.size())));
+    random.shuffle(places);
+    places.resize(std::min({places.size(), static_cast<size_t>(wanted), static_cast<size_t>(std::max<int64_t>(binding.K, 0))}));
+    std::vector<std::pair<int64_t, int32_t>> result;
+    for (int64_t at : places) {
+      int32_t &id = ids[static_cast<size_t>(at)];
+      result.emplace_back(at, id);
+      if (random.uniform() < 0.8)
+        id = mask;
+      else if (random.uniform() < 0.5)
+        id = static_cast<int32_t>(random.below(static_cast<uint64_t>(symbols.size())));
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  Lines source, target;
+  Binding binding;
+  int32_t cls = 0, sep = 0, mask = 0, pad = 0;
+  mutable uint64_t drawn = 0; // of the first row of the batch under way: masks are new in each epoch
+};
+
+} // namespace
+
+Status makeSeq2SeqTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<Seq2SeqTask>(settings, part);
+  if (Status status = task->open(known); status.failed())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
+} // namespace tenon::data

@@ -1,0 +1,132 @@
+#include "runtime/data/TextRows.h"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+namespace tenon::data {
+
+using runtime::concat;
+
+namespace {
+
+Status splitLine(std::string_view line, size_t columns, const std::string &place, TextRow &row) {
+  for (size_t begin = 0;;) {
+    const size_t tab = line.find('\t', begin);
+    row.columns.emplace_back(line.substr(begin, tab == std::string_view::npos ? tab : tab - begin));
+    if (tab == std::string_view::npos)
+      break;
+    begin = tab + 1;
+  }
+  return row.columns.size() == columns
+             ? Status()
+             : inputError(place, ": expected ",
+                          columns == 2 ? "a label, a tab and a text" : "a label and two texts, with tabs between them", ", got ",
+                          runtime::counted(row.columns.size(), "column"));
+}
+
+Status splitWord(std::string_view line, const std::string &place, TextRow &row) {
+  std::istringstream words{std::string(line)};
+  std::string first, last;
+  words >> first;
+  for (std::string word; words >> word;)
+    last = word;
+  if (last.empty())
+    return inputError(place, ": expected a word and its tag, got '", first, "'");
+  row.columns.push_back(first);
+  row.columns.push_back(last);
+  return {};
+}
+
+} // namespace
+
+Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow> &rows) {
+  std::string text;
+  if (Status status = readTextFile(path, text); status.failed())
+    return status;
+  bool open = false; // tags: the last row goes on
+  uint64_t number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t newline = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, newline - begin);
+    begin = newline + 1;
+    ++number;
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    const bool isEmpty = line.find_first_not_of(" \t") == std::string_view::npos;
+    if (isEmpty)
+      open = false;
+    if (isEmpty)
+      continue;
+    if (columns > 0 || !open)
+      rows.push_back({number, {}});
+    open = true;
+    const std::string place = concat(path, ":", number);
+    if (Status status = columns > 0 ? splitLine(line, columns, place, rows.back()) : splitWord(line, place, rows.back());
+        status.failed())
+      return status;
+  }
+  return {};
+}
+
+Status TextForm::parse(const std::string &form, size_t texts, const Vocabulary &vocabulary, TextForm &result) {
+  const auto cls = vocabulary.special("cls"), sep = vocabulary.special("sep");
+  if (form.empty() && cls && sep) {
+    result.parts = {*cls, kFirst, *sep};
+    if (texts == 2)
+      result.parts.insert(result.parts.end(), {kSecond, *sep});
+    return {};
+  }
+  if (form.empty() && texts == 2)
+    return inputError("the vocabulary has no <cls> and <sep>, so say how both texts stand in a row: form = \"a <symbol> b\"");
+  std::istringstream words(form.empty() ? "a" : form);
+  size_t seen[2] = {};
+  for (std::string word; words >> word;) {
+    if (word == "a" || (word == "b" && texts == 2)) {
+      ++seen[word == "b"];
+      result.parts.push_back(word == "a" ? kFirst : kSecond);
+      continue;
+    }
+    const auto symbol = vocabulary.find(word);
+    if (!symbol)
+      return inputError("form: the vocabulary has no symbol '", word, "'; ",
+                        texts == 2 ? "a and b stand for the texts" : "a stands for the text",
+                        ", all else are symbols with blanks between them");
+    result.parts.push_back(*symbol);
+  }
+  return seen[0] == 1 && seen[1] == texts - 1
+             ? Status()
+             : inputError("form: '", form, "' must have ", texts == 2 ? "a and b" : "a", " once");
+}
+
+bool TextForm::join(std::vector<int32_t> a, std::vector<int32_t> b, size_t most,
+                    std::vector<std::pair<int32_t, int32_t>> &row) const {
+  const auto marks = static_cast<size_t>(std::count_if(parts.begin(), parts.end(), [](int32_t part) { return part >= 0; }));
+  const size_t room = most > marks ? most - marks : 0;
+  const bool cut = a.size() + b.size() > room;
+  while (a.size() + b.size() > room)
+    (a.size() > b.size() ? a : b).pop_back();
+  int32_t segment = 0;
+  row.clear();
+  for (int32_t part : parts) {
+    if (part >= 0) {
+      row.emplace_back(part, segment);
+      continue;
+    }
+    segment = part == kSecond ? 1 : segment;
+    for (int32_t id : part == kFirst ? a : b)
+      row.emplace_back(id, segment);
+  }
+  if (row.size() > most) // marks alone are more than there is room for
+    row.resize(most);
+  return cut;
+}
+
+std::optional<double> numberOf(const std::string &label) {
+  double value = 0;
+  const auto [end, failed] = std::from_chars(label.data(), label.data() + label.size(), value);
+  const bool whole = failed == std::errc() && end == label.data() + label.size() && std::isfinite(value);
+  return whole ? std::optional<double>(value) : std::nullopt;
+}
+
+} // namespace tenon::data

@@ -1,0 +1,194 @@
+#include "runtime/train/AveragedWeights.h"
+#include "runtime/Checkpoint.h"
+#include "runtime/Safetensors.h"
+#include <algorithm>
+
+namespace tenon::train {
+
+using runtime::DataType;
+using runtime::DeviceView;
+using runtime::ParameterArena;
+using runtime::Parameters;
+
+namespace {
+
+/// One update of all elements of an arena, cut into tiles. The context comes first: tiles are handed it alone.
+struct MovingJob {
+  TnContext context{};
+  DataType type = DataType::F32;
+  const char *values = nullptr;
+  char *means = nullptr;
+  uint64_t elements = 0;
+  double share = 0;
+  static constexpr uint64_t tile = 1 << 16;
+};
+
+template <typename Real> void moveTowards(const Real *values, Real *means, uint64_t count, double share) {
+  const Real part = static_cast<Real>(share);
+  for (uint64_t i = 0; i < count; ++i)
+    means[i] += part * (values[i] - means[i]);
+}
+
+void moveElements(DataType type, const char *values, char *means, uint64_t count, double share) {
+  if (type == DataType::F64)
+    moveTowards(reinterpret_cast<const double *>(values), reinterpret_cast<double *>(means), count, share);
+  else
+    moveTowards(reinterpret_cast<const float *>(values), reinterpret_cast<float *>(means), count, share);
+}
+
+void moveTile(const TnContext *context, int64_t tile, int64_t) {
+  const MovingJob &job = *reinterpret_cast<const MovingJob *>(context);
+  const uint64_t first = static_cast<uint64_t>(tile) * MovingJob::tile, size = runtime::byteSize(job.type);
+  moveElements(job.type, job.values + first * size, job.means + first * size, std::min(MovingJob::tile, job.elements - first),
+               job.share);
+}
+
+/// All elements of one parameter, of the model's real type, row-major.
+template <typename Visit> Status visitPlaces(const Parameters &parameters, Visit visit) {
+  const uint64_t size = runtime::byteSize(parameters.manifest().type);
+  std::vector<char> values;
+  for (const std::string &name : parameters.names()) {
+    auto place = parameters.find(name);
+    if (!place.ok())
+      return place.status();
+    values.resize(static_cast<size_t>(place->info->elements) * size);
+    Status status = parameters.getAt(*place, values.data());
+    if (status.ok())
+      status = visit(name, *place, values);
+    if (status.failed())
+      return status;
+  }
+  return {};
+}
+
+/// The newest checkpoints that a mean takes in besides the parameters as they are: at multiples of `every`, before `step`.
+std::vector<uint64_t> stepsBefore(const std::string &directory, uint64_t step, uint64_t every, size_t most) {
+  std::vector<uint64_t> steps;
+  for (uint64_t each : runtime::listCheckpoints(directory))
+    if (each < step && each % every == 0 && steps.size() < most)
+      steps.push_back(each);
+  return steps;
+}
+
+} // namespace
+
+Expected<std::unique_ptr<AveragedWeights>> AveragedWeights::create(const AverageSetting &setting,
+                                                                   const std::shared_ptr<Parameters> &source,
+                                                                   const std::shared_ptr<runtime::ThreadPool> &pool) {
+  const runtime::Manifest &manifest = source->manifest();
+  if (manifest.parameterType != manifest.type)
+    return inputError("not supported yet: `average` of parameters in ", nameOf(manifest.parameterType),
+                      ", which would round every step of a mean away");
+  std::unique_ptr<AveragedWeights> result(new AveragedWeights(setting));
+  auto mean = Parameters::create(source->owner());
+  if (!mean.ok())
+    return mean.status();
+  result->mean = mean.take();
+  result->source = source;
+  result->pool = pool;
+  return result;
+}
+
+/// States of the model and notes are not averaged: they are those of the training.
+Status AveragedWeights::copyRest() {
+  mean->notes = source->notes;
+  for (auto &[name, state] : mean->modelStates())
+    if (Status status = state.memory.view().copyFrom(source->modelStates().at(name).memory.view()); status.failed())
+      return status;
+  mean->touchModelStates();
+  return {};
+}
+
+Status AveragedWeights::restart() {
+  Status status = visitPlaces(*source, [&](const std::string &, const Parameters::Place &place, std::vector<char> &values) {
+    return mean->setAt(place, values.data());
+  });
+  return status.ok() ? copyRest() : status;
+}
+
+Status AveragedWeights::update(uint64_t step) {
+  if (!isMoving())
+    return {};
+  const double count = static_cast<double>(step);
+  const double share = 1 - (setting.ramp ? std::min(setting.decay, (1 + count) / (10 + count)) : setting.decay);
+  const runtime::Manifest &manifest = source->manifest();
+  const DeviceView values = source->arena(ParameterArena::Values), means = mean->arena(ParameterArena::Values);
+  if (!manifest.split && !manifest.copies && values.hostView() && means.hostView()) {
+    MovingJob job;
+    job.type = manifest.type;
+    job.values = values.hostView();
+    job.means = means.hostView();
+    job.elements = values.size() / runtime::byteSize(job.type);
+    job.share = share;
+    pool->run(&job.context, moveTile, static_cast<int64_t>((job.elements + MovingJob::tile - 1) / MovingJob::tile));
+    return {};
+  }
+  const runtime::FloatingPointScope sameMode;
+  std::vector<char> moved;
+  return visitPlaces(*source, [&](const std::string &, const Parameters::Place &place, std::vector<char> &now) {
+    moved.resize(now.size());
+    Status status = mean->getAt(place, moved.data());
+    moveElements(manifest.type, now.data(), moved.data(), static_cast<uint64_t>(place.info->elements), share);
+    return status.ok() ? mean->setAt(place, moved.data()) : status;
+  });
+}
+
+Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uint64_t every) {
+  if (isMoving() || prepared == step)
+    return copyRest();
+  std::vector<runtime::SafetensorsFile> files;
+  for (uint64_t each : stepsBefore(directory, step, every, setting.last - 1)) {
+    auto checkpoint = runtime::loadCheckpoint(runtime::concat(directory, "/step-", each));
+    if (!checkpoint.ok())
+      continue; // a damaged one was said, and is no part of a run
+    auto file = runtime::SafetensorsFile::open(checkpoint->filePath("parameters.safetensors"));
+    Status status = file.ok() ? source->checkArena(*file, ParameterArena::Values) : file.status();
+    if (status.failed())
+      return status;
+    files.push_back(file.take());
+  }
+  Status status = meanOfCheckpoints(files);
+  if (status.ok())
+    prepared = step;
+  return status.ok() ? copyRest() : status;
+}
+
+Status AveragedWeights::meanOfCheckpoints(const std::vector<runtime::SafetensorsFile> &files) {
+  const bool wide = source->manifest().type == DataType::F64;
+  std::vector<double> sum, other;
+  return visitPlaces(*source, [&](const std::string &name, const Parameters::Place &place, std::vector<char> &values) {
+    const auto count = static_cast<size_t>(place.info->elements);
+    double *const doubles = reinterpret_cast<double *>(values.data());
+    float *const floats = reinterpret_cast<float *>(values.data());
+    sum.assign(count, 0.0);
+    other.resize(count);
+    for (size_t i = 0; i < count; ++i)
+      sum[i] = wide ? doubles[i] : static_cast<double>(floats[i]);
+    for (const runtime::SafetensorsFile &file : files) {
+      if (Status status = file.readReals(*file.find(name), 0, count, DataType::F64, other.data()); status.failed())
+        return status;
+      std::transform(sum.begin(), sum.end(), other.begin(), sum.begin(), std::plus<>());
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const double value = sum[i] / static_cast<double>(files.size() + 1);
+      if (wide)
+        doubles[i] = value;
+      else
+        floats[i] = static_cast<float>(value);
+    }
+    return mean->setAt(place, values.data());
+  });
+}
+
+std::set<uint64_t> AveragedWeights::needed(const std::string &directory, uint64_t step, uint64_t every) const {
+  if (isMoving())
+    return {};
+  const bool counts = step % every == 0; // else that of `step` is for going on alone
+  const std::vector<uint64_t> before = stepsBefore(directory, step, every, setting.last - (counts ? 1 : 0));
+  std::set<uint64_t> steps(before.begin(), before.end());
+  if (counts)
+    steps.insert(step);
+  return steps;
+}
+
+} // namespace tenon::train

@@ -1,0 +1,41 @@
+// What `average` of a recipe asks for: means of the parameters over the steps of a run. Evaluations, checkpoints and all later
+// commands read them; the optimizer goes on from the parameters themselves.
+#pragma once
+#include "runtime/Parameters.h"
+#include "runtime/Threads.h"
+#include "runtime/train/Recipe.h"
+#include <set>
+
+namespace tenon::train {
+
+class AveragedWeights {
+public:
+  /// Of the parameters of a training: `source` outlives no one. Errors: memory; numerics whose parameters cannot hold a mean.
+  static Expected<std::unique_ptr<AveragedWeights>> create(const AverageSetting &setting,
+                                                           const std::shared_ptr<runtime::Parameters> &source,
+                                                           const std::shared_ptr<runtime::ThreadPool> &pool);
+  /// The means, for contexts that evaluate and for files. After `prepare`.
+  const std::shared_ptr<runtime::Parameters> &parameters() const { return mean; }
+  /// Moving averages begin with the parameters as they are.
+  Status restart();
+  /// After update number `step`, from 1.
+  Status update(uint64_t step);
+  /// Completes the means after update number `step`: those over checkpoints from the files of `directory`, whose steps are
+  /// multiples of `every`.
+  Status prepare(const std::string &directory, uint64_t step, uint64_t every);
+  /// Steps whose checkpoints in `directory` later means are made of, that of `step` among them. Empty for moving averages.
+  std::set<uint64_t> needed(const std::string &directory, uint64_t step, uint64_t every) const;
+  /// Moving averages are part of what a run goes on from.
+  bool isMoving() const { return setting.last == 0; }
+
+private:
+  AveragedWeights(const AverageSetting &setting) : setting(setting) {}
+  Status copyRest();
+  Status meanOfCheckpoints(const std::vector<runtime::SafetensorsFile> &files);
+  AverageSetting setting;
+  std::shared_ptr<runtime::Parameters> source, mean;
+  std::shared_ptr<runtime::ThreadPool> pool;
+  std::optional<uint64_t> prepared; // step whose checkpoints are in the means
+};
+
+} // namespace tenon::train

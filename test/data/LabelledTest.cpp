@@ -1,0 +1,153 @@
+// single(..), pairs(..) and tags(..): labelled texts in lines of a file.
+#include "test/data/Batch.h"
+#include <fstream>
+
+namespace tenon::data::test {
+
+namespace {
+
+const char *const kWords = "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n##x\n";
+
+std::string written(const std::string &name, const std::string &text) {
+  const std::string path = ::testing::TempDir() + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TaskSettings settingsOf(const std::string &task, const std::string &text, const std::string &words = kWords) {
+  TaskSettings settings;
+  settings.name = task;
+  settings.file = written("labelled.tsv", text);
+  if (!words.empty())
+    settings.vocabulary = written("labelled-words.txt", words);
+  return settings;
+}
+
+std::unique_ptr<DataTask> made(const TaskSettings &settings, Part part = Part::HeldOut, const Vocabulary *known = nullptr) {
+  std::unique_ptr<DataTask> task;
+  Status status = makeTask(settings, part, known, task);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return task;
+}
+
+std::string errorOf(const TaskSettings &settings, Batch batch, Part part = Part::Training) {
+  std::unique_ptr<DataTask> task;
+  Status status = makeTask(settings, part, nullptr, task);
+  return status.failed() ? status.message() : task->bind(batch.tensors).message();
+}
+
+Batch batchOf(int64_t rows, int64_t places, int64_t classes, int64_t symbols = 8) {
+  Batch batch = Batch().add("ids", DataType::I32, {rows, places}, symbols).add("seg", DataType::I32, {rows, places}, 2);
+  return batch.add("len", DataType::I32, {rows}, places + 1).add("label", DataType::I32, {rows}, classes);
+}
+
+void expectRow(const Batch &batch, const std::string &name, int64_t row, std::vector<int32_t> wanted) {
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_EQ(batch.integer(name, row * static_cast<int64_t>(wanted.size()) + static_cast<int64_t>(i)), wanted[i])
+        << name << " " << row << " " << i;
+}
+
+} // namespace
+
+TEST(Labelled, PairsAsInBert) {
+  auto task = made(settingsOf("pairs", "yes\ta b\tc\r\nno\ta b c a\tb b\n\nyes\tax\tz\n"));
+  Batch batch = batchOf(3, 7, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {2, 4, 5, 3, 6, 3, 0});
+  expectRow(batch, "seg", 0, {0, 0, 0, 0, 1, 1, 0});
+  expectRow(batch, "ids", 1, {2, 4, 5, 3, 5, 5, 3}); // the longer one is cut
+  expectRow(batch, "ids", 2, {2, 4, 7, 3, 1, 3, 0}); // pieces, and what is not known
+  expectRow(batch, "len", 0, {6, 7, 6});
+  expectRow(batch, "label", 0, {1, 0, 1}); // sorted names
+  EXPECT_EQ(task->vocabulary().classes.at("label"), (std::vector<std::string>{"no", "yes"}));
+  ASSERT_EQ(task->notes().size(), 1u);
+  EXPECT_NE(task->notes()[0].find("1 row of"), std::string::npos);
+}
+
+TEST(Labelled, FormsLengthsAndSides) {
+  TaskSettings settings = settingsOf("pairs", "0\ta\tb c\n1\tb\ta\n");
+  settings.form = "a [SEP] b [SEP] [CLS]";
+  settings.padLeft = true;
+  settings.length = 5;
+  auto task = made(settings);
+  Batch batch = batchOf(2, 6, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {0, 4, 3, 5, 3, 2});
+  expectRow(batch, "ids", 1, {0, 5, 3, 4, 3, 2});
+  expectRow(batch, "seg", 0, {0, 0, 0, 1, 1, 1});
+  expectRow(batch, "label", 0, {0, 1}); // numbers are classes
+  EXPECT_TRUE(task->vocabulary().classes.empty());
+}
+
+TEST(Labelled, SingleTextsAloneAndNumbers) {
+  auto task = made(settingsOf("single", "0.5\ta b\n-2\tc\n", "<pad>\n<unk>\na\nb\nc\n"));
+  Batch batch = Batch().add("ids", DataType::I32, {2, 3}, 5).add("score", DataType::F32, {2});
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {2, 3, 0});
+  EXPECT_TRUE(batch.real("score", 0) == 0.5f && batch.real("score", 1) == -2.0f);
+  TaskSettings bytes = settingsOf("single", "1\tab\n", "");
+  Batch other = batchOf(1, 5, 2, 264);
+  auto plain = made(bytes);
+  ASSERT_TRUE(plain->bind(other.tensors).ok());
+  ASSERT_TRUE(plain->fillEvaluation(0, other.tensors).ok());
+  expectRow(other, "ids", 0, {258, 'a', 'b', 259, 256});
+  TaskSettings named = settingsOf("single", "1\ta\n");
+  named.label = "accept";
+  Batch own = Batch().add("ids", DataType::I32, {1, 3}, 8).add("accept", DataType::I32, {1}, 2);
+  auto task2 = made(named);
+  ASSERT_TRUE(task2->bind(own.tensors).ok()) << task2->bind(own.tensors).message();
+  ASSERT_TRUE(task2->fillEvaluation(0, own.tensors).ok());
+  EXPECT_EQ(own.integer("accept", 0), 1);
+}
+
+TEST(Labelled, TagsAtTheFirstPieces) {
+  auto task = made(settingsOf("tags", "a\tX\nbx  POS  Y\n\n\nc X\n"));
+  Batch batch = Batch().add("ids", DataType::I32, {2, 4}, 8).add("len", DataType::I32, {2}, 5);
+  batch.add("tag", DataType::I32, {2, 4}, 2).add("weight", DataType::F32, {2, 4});
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {4, 5, 7, 0});
+  expectRow(batch, "tag", 0, {0, 1, 0, 0});
+  expectRow(batch, "ids", 1, {6, 0, 0, 0});
+  expectRow(batch, "len", 0, {3, 1});
+  const float weights[] = {1, 1, 0, 0, 1, 0, 0, 0};
+  for (int64_t i = 0; i < 8; ++i)
+    EXPECT_EQ(batch.real("weight", i), weights[i]);
+}
+
+TEST(Labelled, WhatIsRefused) {
+  EXPECT_NE(
+      errorOf(settingsOf("single", "yes\ta\nno\n"), batchOf(1, 4, 2)).find("labelled.tsv:2: expected a label, a tab and a text"),
+      std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("pairs", "yes\ta\n"), batchOf(1, 4, 2)).find("two texts"), std::string::npos);
+  EXPECT_NE(
+      errorOf(settingsOf("tags", "a X\nb\n"), batchOf(1, 4, 2)).find("labelled.tsv:2: expected a word and its tag, got 'b'"),
+      std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("single", ""), batchOf(1, 4, 2)).find("has no rows"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("single", "0\ta\n2\tb\n"), batchOf(1, 4, 2))
+                .find("labelled.tsv:2: the label '2' is none of the numbers 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("single", "yes\ta\nno\ta\nnp\tb\n"), batchOf(1, 4, 2)).find("has 3 classes"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("single", "0\ta\n1\tb\n"), batchOf(3, 4, 2)).find("fewer than the 3"), std::string::npos);
+  TaskSettings form = settingsOf("pairs", "0\ta\tb\n");
+  form.form = "<s> a </s> b";
+  EXPECT_NE(errorOf(form, batchOf(1, 4, 2)).find("the vocabulary has no symbol '<s>'"), std::string::npos);
+  form.form = "a [SEP] a";
+  EXPECT_NE(errorOf(form, batchOf(1, 4, 2)).find("must have a and b once"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("pairs", "0\ta\tb\n", "<unk>\na\nb\n"), batchOf(1, 4, 2)).find("say how both texts stand"),
+            std::string::npos);
+  Batch score = Batch().add("ids", DataType::I32, {1, 3}, 8).add("score", DataType::F32, {1});
+  EXPECT_NE(errorOf(settingsOf("single", "yes\ta\n"), score).find("is no number"), std::string::npos);
+  // What a run knows: a name that it has not seen.
+  auto first = made(settingsOf("single", "yes\ta\nno\tb\n"), Part::Training);
+  Batch batch = batchOf(1, 4, 2);
+  ASSERT_TRUE(first->bind(batch.tensors).ok());
+  const Vocabulary known = first->vocabulary();
+  auto second = made(settingsOf("single", "yess\ta\n"), Part::HeldOut, &known);
+  EXPECT_NE(second->bind(batch.tensors).message().find("did you mean \"yes\"?"), std::string::npos);
+}
+
+} // namespace tenon::data::test

@@ -1,0 +1,112 @@
+"""Runs by recipes with `tasks`, against the rules of `mix` and a training written out here.
+
+tasks.py data FOLDER                     writes the rows of both tasks
+tasks.py order RUN shuffled|turns|share  the metrics name tasks in an order that the rule gives
+tasks.py steps RUN FOLDER [wrong]        parameters and moments after RUN are those of Adam over the losses of the tasks that its
+                                         metrics name, where a step leaves what its loss does not reach alone; `wrong`: where all
+                                         parameters take part in each step
+"""
+import json
+import math
+import os
+import random
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import tensors  # noqa: E402
+
+D, ROWS = 3, {"near": 8, "far": 12}
+RATE, BETAS, EPS = 0.05, (0.9, 0.999), 1e-8
+
+
+def save(path, shape, values, kind="<f4"):
+    header = str({"descr": kind, "fortran_order": False, "shape": tuple(shape)}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        file.write(struct.pack(f"<{len(values)}{'f' if kind == '<f4' else 'i'}", *values))
+
+
+def rows(task):
+    draw = random.Random(task)
+    count = ROWS[task]
+    x = [[draw.gauss(0, 1) for _ in range(D)] for _ in range(count)]
+    return x, [draw.gauss(0, 1) for _ in range(count)]
+
+
+def write(folder):
+    for task in ROWS:
+        x, y = rows(task)
+        save(os.path.join(folder, task + ".x.npy"), (len(x), D), [value for row in x for value in row])
+        save(os.path.join(folder, task + ".y.npy"), (len(y),), y)
+
+
+def lines(run):
+    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+        return [line for line in map(json.loads, file) if "loss" in line]
+
+
+def order(run, rule):
+    names = [line["task"] for line in lines(run)]
+    if rule == "turns":
+        good = names == ["near", "far"] * (len(names) // 2)
+    elif rule == "shuffled":  # batches of 4 rows: 2 and 3 in an epoch
+        epochs = [names[i:i + 5] for i in range(0, len(names), 5)]
+        good = all(sorted(epoch) == ["far"] * 3 + ["near"] * 2 for epoch in epochs) and len({tuple(e) for e in epochs}) > 2
+    else:  # share = 3 to 1: within four deviations
+        mean, deviation = len(names) * 0.75, math.sqrt(len(names) * 0.75 * 0.25)
+        good = abs(names.count("near") - mean) < 4 * deviation
+    if not good or len(names) < 40:
+        sys.exit(f"WRONG: {names}")
+    print(f"{len(names)} steps in an order of {rule}")
+
+
+def gradients(task, values):
+    """Of mean((w * x + b - y)^2), all rows in one batch; `far` has twice the weight and a bias of its own."""
+    x, y = rows(task)
+    bias = values[task + "_bias"][0]
+    result = {"w": [0.0] * D, task + "_bias": [0.0]}
+    weight = 2 if task == "far" else 1
+    for row, target in zip(x, y):
+        error = sum(a * b for a, b in zip(values["w"], row)) + bias - target
+        for i in range(D):
+            result["w"][i] += weight * 2 * error * row[i] / len(x)
+        result[task + "_bias"][0] += weight * 2 * error / len(x)
+    return result
+
+
+def steps(run, wrong):
+    values = {"w": [0.5] * D, "near_bias": [0.5], "far_bias": [0.5]}
+    moments = {key: ([0.0] * len(value), [0.0] * len(value)) for key, value in values.items()}
+    done = lines(run)
+    for t, line in enumerate(done, 1):
+        found = gradients(line["task"], values)
+        for key in values if wrong else found:
+            for i, g in enumerate(found.get(key, [0.0] * len(values[key]))):
+                m, v = moments[key]
+                m[i] = BETAS[0] * m[i] + (1 - BETAS[0]) * g
+                v[i] = BETAS[1] * v[i] + (1 - BETAS[1]) * g * g
+                values[key][i] -= RATE * (m[i] / (1 - BETAS[0] ** t)) / (math.sqrt(v[i] / (1 - BETAS[1] ** t)) + EPS)
+    folder = os.path.join(run, "checkpoints", f"step-{done[-1]['step']}")
+    for name, wanted in (("parameters", values), ("moment1", {key: m for key, (m, _) in moments.items()}),
+                         ("moment2", {key: v for key, (_, v) in moments.items()})):
+        got = tensors.load_safetensors(os.path.join(folder, name + ".safetensors"))
+        worst = max(abs(a - b) for key in wanted for a, b in zip(got[key].values, wanted[key], strict=True))
+        if not worst <= 2e-5:
+            sys.exit(f"WRONG: {name} are {worst:.3g} away")
+    print(f"{len(done)} steps of Adam, by {sorted({line['task'] for line in done})}")
+
+
+def main():
+    what = sys.argv[1]
+    if what == "data":
+        write(sys.argv[2])
+    elif what == "order":
+        order(*sys.argv[2:])
+    else:
+        steps(sys.argv[2], "wrong" in sys.argv)
+
+
+if __name__ == "__main__":
+    main()
