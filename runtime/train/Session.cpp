@@ -87,6 +87,18 @@ std::string trainEntryName(const runtime::Manifest &manifest, const std::string 
   return {};
 }
 
+/// That there is what --valid-every asks for.
+Status checkEvaluation(const TrainOptions &options, const Recipe &recipe, const runtime::Manifest &manifest) {
+  if (options.data.validEvery.value_or(0) == 0)
+    return {};
+  if (!recipe.valid)
+    return runtime::usageError("--valid-every ", *options.data.validEvery,
+                               ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
+  if (!manifest.findEntry("eval"))
+    return runtime::usageError("--valid-every ", *options.data.validEvery, ": the artifact was compiled without the entry eval");
+  return {};
+}
+
 } // namespace
 
 Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
@@ -102,11 +114,8 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (!recipe.ok())
     return recipe.status();
   session->recipe = recipe.take();
-  if (options.data.validEvery.value_or(0) > 0 && !session->recipe.valid)
-    return runtime::usageError("--valid-every ", *options.data.validEvery,
-                               ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
-  if (options.data.validEvery.value_or(0) > 0 && !artifact->manifest().findEntry("eval"))
-    return runtime::usageError("--valid-every ", *options.data.validEvery, ": the artifact was compiled without the entry eval");
+  if (Status status = checkEvaluation(options, session->recipe, artifact->manifest()); status.failed())
+    return status;
   auto measure = measureOf(session->recipe, artifact->manifest().findEntry("eval"));
   if (!measure.ok())
     return measure.status();

@@ -1,12 +1,10 @@
 #include "runtime/train/Trainer.h"
-#include "runtime/train/Metrics.h"
-#include "runtime/train/Progress.h"
 #include "runtime/train/RunDirectory.h"
+#include "runtime/train/RunLog.h"
 #include "runtime/train/RunStart.h"
 #include "runtime/train/Selection.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/Stop.h"
-#include "runtime/train/TensorBoard.h"
 #include "runtime/train/TrainingText.h"
 #include "tenon/artifact.h"
 #include <chrono>
@@ -20,12 +18,6 @@ using runtime::ErrorKind;
 
 namespace {
 
-template <typename... Values> std::string formatted(const char *format, Values... values) {
-  char buffer[256];
-  snprintf(buffer, sizeof buffer, format, values...);
-  return buffer;
-}
-
 /// Steps in a row without a finite loss or gradient after which training ends. Those that only look for a loss scale do not
 /// count.
 constexpr int kMaximumSkips = 10;
@@ -33,7 +25,7 @@ constexpr int kMaximumSkips = 10;
 class Trainer {
 public:
   Trainer(Session &session, const TrainOptions &options, RunLock &lock)
-      : session(session), options(options), lock(lock), progress(options.quiet), run{options.runDirectory}, start(Clock::now()) {}
+      : session(session), options(options), lock(lock), log(options.quiet), run{options.runDirectory}, start(Clock::now()) {}
 
   Status train() {
     if (Status status = begin(); status.failed())
@@ -85,37 +77,32 @@ private:
                                  "; --weights is for a new one (--fresh, or another --out)");
     if (state.best && (!session.measure || session.measure->name != state.best->measure))
       state.best.reset(); // the recipe compares by something else now
-    if (resumed && stoppedEarly())
-      notes.push_back("the run has stopped early; nothing is left to train");
-    else if (resumed)
-      notes.push_back(totalSteps() > 0 && state.step >= totalSteps()
-                          ? concat("the run has ", state.step, " steps already, ", totalSteps(),
-                                   " are asked for (--steps): nothing is left to train")
-                          : concat("going on from step ", state.step));
+    if (resumed)
+      notes.push_back(resumedText(state.step, totalSteps(), stoppedEarly()));
     else if (Status status = starting().initialize(notes); status.failed())
       return status;
     session.setSeed(state.seed);
     session.parameters->notes[runtime::kVocabularyNote] = session.trainTask->vocabulary().note();
     if (Status status = starting().prepareDirectory(resumed, notes); status.failed())
       return status;
-    if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
+    if (Status status = log.openMetrics(run.metrics(), resumed ? state.step : 0, notes); status.failed())
       return status;
     if (!options.quiet) {
-      progress.message(
+      log.message(
           startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
       for (const std::string &line : session.trainTask->summary())
-        progress.message(line);
+        log.message(line);
     }
     for (const std::string &note : notes)
-      progress.message(note);
+      log.message(note);
     if (totalSteps() == 0 && options.seconds == 0 && !options.quiet)
-      progress.message(
+      log.message(
           "nothing says when to end (steps in the recipe, --steps, --minutes): it trains until it is stopped, which saves it");
     begun = state;
     lastSaved = resumed ? state.step : ~uint64_t{0};
     if (Status status = session.saveDescription(run); status.failed())
       return status;
-    return options.tensorBoard ? events.open(run.path) : Status();
+    return options.tensorBoard ? log.openEvents(run.path) : Status();
   }
 
   /// What the recipe gives in epochs, in steps.
@@ -159,7 +146,7 @@ private:
       return skip(values[0]);
     ++state.step;
     if (skips > 1)
-      progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
+      log.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
     skips = hopeless = 0;
     writeStep(values[0], tokensPerStep() / seconds);
     if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
@@ -216,9 +203,11 @@ private:
     line.addText("skipped", "not finite");
     if (usedScale)
       line.add("loss_scale", *usedScale);
-    record(line);
+    log.record(line, state.step);
     if (++skips == 1) // the metrics have each of them
-      progress.message(concat("step ", step, ": ", skippedText(onlyGradients, nextScale), "; the update is skipped"));
+      log.message(concat("step ", step, ": ",
+                         skippedText(session.parameters->manifest(), onlyGradients ? usedScale : std::nullopt, nextScale),
+                         "; the update is skipped"));
     const bool searches = onlyGradients && *usedScale > 1 && *nextScale < *usedScale;
     if (searches || ++hopeless < kMaximumSkips)
       return {};
@@ -227,14 +216,6 @@ private:
                          onlyGradients && session.parameters->manifest().lossScale->isFixed()
                              ? "a smaller scale = fixed(..), or a dynamic one, may help"
                              : "a smaller learning rate, or clip, may help"));
-  }
-
-  std::string skippedText(bool onlyGradients, const std::optional<double> &nextScale) const {
-    if (!onlyGradients)
-      return "the loss or its gradient is not finite";
-    return concat("the gradients of the loss times ", *usedScale, " are not finite",
-                  session.parameters->manifest().lossScale->isFixed() ? " (scale = fixed(..) of the recipe)"
-                                                                      : concat(", the loss scale becomes ", *nextScale));
   }
 
   void writeStep(double loss, double speed) {
@@ -264,14 +245,14 @@ private:
     line.add("seconds", state.seconds);
     uint64_t resident = runtime::peakResidentBytes();
     line.add("peak_memory", resident);
-    record(line);
+    log.record(line, state.step);
     smoothSpeed = smoothSpeed == 0 ? speed : 0.95 * smoothSpeed + 0.05 * speed;
     const double weight = smoothSpeed == speed ? 1 : 0.1; // of the first step: all
     smoothLoss = (1 - weight) * smoothLoss + weight * loss;
     if (bits)
       smoothBits = *bits = (1 - weight) * smoothBits + weight * *bits;
     ProgressPoint point{state.step, totalSteps(), smoothLoss, bits, smoothSpeed, secondsLeft(), resident};
-    progress.update(point, state.step == 1 || state.step == totalSteps());
+    log.update(point, state.step == 1 || state.step == totalSteps());
   }
 
   /// Steps behind the end of a schedule would look like training.
@@ -280,7 +261,7 @@ private:
     if (rate > 0 || rateEnded || early || last)
       return;
     rateEnded = true;
-    progress.message(
+    log.message(
         concat("step ", state.step, ": the schedule has come to a learning rate of 0; steps from here on change nothing"));
   }
 
@@ -295,25 +276,6 @@ private:
     return std::max(left, -1.0);
   }
 
-  /// A full disk must not end the training: the metrics stop, with one warning.
-  void record(const MetricsLine &line) {
-    Status status = metrics.write(line);
-    if (status.ok() && events.isOpen())
-      status = recordEvent(line);
-    if (status.failed() && !metricsFailed)
-      progress.message("warning: " + status.message());
-    metricsFailed = status.failed();
-  }
-
-  /// The numbers of a line but its step: those of evaluations in a group of their own.
-  Status recordEvent(const MetricsLine &line) {
-    std::vector<std::pair<std::string, double>> values;
-    for (const auto &[name, value] : line.values())
-      if (name != "step")
-        values.emplace_back(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, value);
-    return events.write(state.step, values);
-  }
-
   Status validate() {
     if (!session.valid || lastEvaluated == state.step)
       return {};
@@ -323,37 +285,20 @@ private:
     if (StopSignals::requested())
       return {};
     if (const std::string note = result->perBatchNote(); !note.empty() && !lastEvaluated)
-      progress.message("note: " + note);
+      log.message("note: " + note);
     lastEvaluated = state.step;
-    MetricsLine line;
-    line.add("step", state.step);
-    std::string text = concat("step ", state.step, "  held out:");
-    for (size_t i = 0; i < result->numbers.size(); ++i) {
-      const Evaluation::Number &number = result->numbers[i];
-      line.add("valid_" + number.name, number.value);
-      text += formatted(" %s %.4f", number.name.c_str(), number.value);
-      if (static_cast<int>(i) == result->entropy) {
-        line.add("valid_bits_per_char", result->bitsPerCharacter());
-        text += formatted(" (%.3f bits/char)", result->bitsPerCharacter());
-      }
-    }
-    if (auto perplexity = result->perplexity())
-      line.add("valid_perplexity", *perplexity);
-    lastHeldOut = HeldOut{{}, state.step};
-    for (const Evaluation::Number &number : result->numbers)
-      lastHeldOut->numbers.emplace_back(number.name, number.value);
+    lastHeldOut = heldOut(*result, state.step);
     auto first = [](const std::optional<HeldOut> &evaluation) { return evaluation->numbers[0].second; };
     if (!bestHeldOut || !std::isfinite(first(bestHeldOut)) || first(lastHeldOut) < first(bestHeldOut))
       bestHeldOut = lastHeldOut;
-    line.add("valid_seconds", result->seconds);
-    record(line);
+    log.record(heldOutLine(*result, state.step), state.step);
     const double measured = session.measure ? result->find(session.measure->name)->value : 0;
     const bool better = session.measure && updateBest(*session.measure, measured, state.step, state.best);
     if (!options.quiet)
-      progress.message(text + (better ? ", the best so far"
-                               : !std::isfinite(measured)
-                                   ? concat("; ", session.measure->name, " is not finite, so never the best")
-                                   : ""));
+      log.message(heldOutText(*result, state.step) +
+                  (better                     ? ", the best so far"
+                   : !std::isfinite(measured) ? concat("; ", session.measure->name, " is not finite, so never the best")
+                                              : ""));
     return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
   }
 
@@ -366,7 +311,7 @@ private:
   }
   Status tolerated(const Status &status) {
     if (status.kind() == ErrorKind::Resource) {
-      progress.message("warning: " + status.message()); // names the step
+      log.message("warning: " + status.message()); // names the step
       return {};
     }
     return status;
@@ -384,7 +329,7 @@ private:
     if (stopped)
       return Status(ErrorKind::Resumable, concat("stopped after step ", state.step, "; the same command goes on from there"));
     if (stoppedEarly())
-      progress.message(earlyText(*state.best, state.step, session.recipe.patience));
+      log.message(earlyText(*state.best, state.step, session.recipe.patience));
     return {};
   }
 
@@ -404,18 +349,16 @@ private:
     std::optional<double> lossScale;
     if (readLossScale(lossScale).failed()) // what it came to is said where the run fails
       lossScale = std::nullopt;
-    progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits,
-                              lastHeldOut, bestHeldOut, concat(run.checkpoints(), "/step-", lastSaved),
-                              session.recipe.best.empty() ? std::nullopt : state.best,
-                              concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0), lossScale}));
+    log.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits,
+                         lastHeldOut, bestHeldOut, concat(run.checkpoints(), "/step-", lastSaved),
+                         session.recipe.best.empty() ? std::nullopt : state.best,
+                         concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0), lossScale}));
   }
 
   Session &session;
   const TrainOptions &options;
   RunLock &lock;
-  Progress progress;
-  MetricsFile metrics;
-  EventFile events;
+  RunLog log;
   RunDirectory run;
   RunState state;
   Clock::time_point start;
@@ -428,7 +371,7 @@ private:
   std::optional<uint64_t> lastEvaluated; // by this command
   std::optional<double> usedScale;       // by the step
   int skips = 0, hopeless = 0;           // in a row
-  bool metricsFailed = false, rateEnded = false;
+  bool rateEnded = false;
 };
 
 } // namespace

@@ -97,4 +97,52 @@ std::string earlyText(const BestEvaluation &best, uint64_t step, int64_t patienc
                 runtime::counted(best.since, "evaluation"), " (stop = patience(", patience, "))");
 }
 
+std::string resumedText(uint64_t step, uint64_t steps, bool stoppedEarly) {
+  if (stoppedEarly)
+    return "the run has stopped early; nothing is left to train";
+  return steps > 0 && step >= steps
+             ? concat("the run has ", step, " steps already, ", steps, " are asked for (--steps): nothing is left to train")
+             : concat("going on from step ", step);
+}
+
+HeldOut heldOut(const Evaluation &result, uint64_t step) {
+  HeldOut found{{}, step};
+  for (const Evaluation::Number &number : result.numbers)
+    found.numbers.emplace_back(number.name, number.value);
+  return found;
+}
+
+std::string heldOutText(const Evaluation &result, uint64_t step) {
+  std::string text = concat("step ", step, "  held out:");
+  for (size_t i = 0; i < result.numbers.size(); ++i) {
+    text += concat(" ", result.numbers[i].name, " ", fixed(result.numbers[i].value, 4));
+    if (static_cast<int>(i) == result.entropy)
+      text += concat(" (", fixed(result.bitsPerCharacter(), 3), " bits/char)");
+  }
+  return text;
+}
+
+MetricsLine heldOutLine(const Evaluation &result, uint64_t step) {
+  MetricsLine line;
+  line.add("step", step);
+  for (size_t i = 0; i < result.numbers.size(); ++i) {
+    line.add("valid_" + result.numbers[i].name, result.numbers[i].value);
+    if (static_cast<int>(i) == result.entropy)
+      line.add("valid_bits_per_char", result.bitsPerCharacter());
+  }
+  if (auto perplexity = result.perplexity())
+    line.add("valid_perplexity", *perplexity);
+  line.add("valid_seconds", result.seconds);
+  return line;
+}
+
+std::string skippedText(const runtime::Manifest &manifest, const std::optional<double> &tooLarge,
+                        const std::optional<double> &next) {
+  if (!tooLarge)
+    return "the loss or its gradient is not finite";
+  return concat("the gradients of the loss times ", *tooLarge, " are not finite",
+                manifest.lossScale->isFixed() ? " (scale = fixed(..) of the recipe)"
+                                              : concat(", the loss scale becomes ", *next));
+}
+
 } // namespace tenon::train

@@ -1,5 +1,7 @@
-// What a training run says of itself before its first step and after its last.
+// What a training run says of itself before its first step and after its last, of evaluations and of steps that were skipped.
 #pragma once
+#include "runtime/train/Evaluate.h"
+#include "runtime/train/Metrics.h"
 #include "runtime/train/Session.h"
 #include <optional>
 
@@ -12,12 +14,15 @@ struct StartPoint {
 };
 /// Three lines: model and parameters; tier, threads and memory; where checkpoints go.
 std::string startText(const Session &session, const RunDirectory &run, const StartPoint &point);
+/// Of a run that is there already: where it goes on, or that nothing is left of `steps` (0: no limit) to train.
+std::string resumedText(uint64_t step, uint64_t steps, bool stoppedEarly);
 
 /// What an evaluation found.
 struct HeldOut {
   std::vector<std::pair<std::string, double>> numbers; // losses, then metrics; not empty
   uint64_t step = 0;
 };
+HeldOut heldOut(const Evaluation &result, uint64_t step);
 struct EndPoint {
   uint64_t step = 0, stepsNow = 0; // in all, and by this command
   uint64_t skippedNow = 0;
@@ -31,6 +36,14 @@ struct EndPoint {
 };
 /// "trained 500 steps in 1:23, ..": what a reader wants to find at the end of a long output.
 std::string endText(const EndPoint &point);
+
+/// "step 500  held out: nll 1.4523 (2.095 bits/char)", and the line of the metrics.
+std::string heldOutText(const Evaluation &result, uint64_t step);
+MetricsLine heldOutLine(const Evaluation &result, uint64_t step);
+
+/// Why an update was skipped. `tooLarge`: the loss scale with which only the gradients were not finite; `next`: the one after it.
+std::string skippedText(const runtime::Manifest &manifest, const std::optional<double> &tooLarge,
+                        const std::optional<double> &next);
 
 /// "step 40: acc has not been better than at step 25 for 3 evaluations (stop = patience(3))": why a run has ended early.
 std::string earlyText(const BestEvaluation &best, uint64_t step, int64_t patience);
