@@ -3,7 +3,7 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
-#include "dialect/ScalarCode.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -89,14 +89,10 @@ public:
       return known;
     std::string problem;
     if (op.getComputesPlace()) {
-      IRMapping scalars;
-      Block &code = op.getPlaceCode()->front();
-      for (BlockArgument argument : code.getArguments())
-        scalars.map(argument, operandOf(argument.getArgNumber()));
-      [[maybe_unused]] bool made = elementwise(builder, op.getLoc(), code, pairs, scalars);
-      assert(made && "the element code of integers is made of ops of the tensor form");
-      for (Value place : code.getTerminator()->getOperands())
-        known.push_back(scalars.lookup(place));
+      SmallVector<Value> inputs;
+      for (size_t number = 0; number < op.getIndexOperands().size(); ++number)
+        inputs.push_back(operandOf(number));
+      known = g.map(op.getPlaceCode()->front(), inputs, pairs);
       return known;
     }
     Value place = formOf(*toForm(op.getPlace()[0], problem));
@@ -220,17 +216,9 @@ public:
                   }));
     return g.scale(sum, op.getScale().convertToDouble());
   }
-  /// The step on the scaled sum, and its derivative; the sum itself and null without one. Empty where its code has no op of the
-  /// tensor form.
-  SmallVector<Value, 2> stepped(Value sum) {
-    if (op.getStep().empty())
-      return {sum, Value()};
-    Block &block = op.getStep().front().front();
-    IRMapping known;
-    known.map(block.getArgument(0), sum);
-    if (!elementwise(builder, op.getLoc(), block, scores, known))
-      return {};
-    return {known.lookup(block.getTerminator()->getOperand(0)), known.lookup(block.getTerminator()->getOperand(1))};
+  /// The step on the scaled sum, and its derivative; the sum itself and null without one.
+  SmallVector<Value> stepped(Value sum) {
+    return op.getStep().empty() ? SmallVector<Value>{sum, Value()} : g.map(op.getStep().front().front(), sum, scores);
   }
   Value dropped(Value p) {
     if (op.getRate().convertToDouble() == 0)
@@ -291,12 +279,8 @@ template <typename Op> SmallVector<Value> decomposeWidened(Op op, OpBuilder &bui
     if (part)
       result.replaceAllUsesWith(part);
   }
-  if (parts.empty())
-    for (Value result : wide->getResults())
-      for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
-        user->erase();
   wide->erase();
-  return parts.empty() ? parts : results;
+  return results;
 }
 
 template <typename Op> bool isNarrow(Op op) {
@@ -311,9 +295,7 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
     return decomposeWidened(*this, builder);
   Parts<AttentionOp> parts(*this, builder);
   Build &g = parts.g;
-  SmallVector<Value, 2> step = parts.stepped(parts.scaledSum());
-  if (step.empty())
-    return {};
+  SmallVector<Value> step = parts.stepped(parts.scaledSum());
   Value score = step[0], visible = parts.visible();
   if (visible)
     score = g.select(visible, score, g.constant(parts.scores, kLowest));
@@ -338,9 +320,7 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
     return decomposeWidened(*this, builder);
   Parts<AttentionGradOp> parts(*this, builder);
   Build &g = parts.g;
-  SmallVector<Value, 2> step = parts.stepped(parts.scaledSum());
-  if (step.empty())
-    return {};
+  SmallVector<Value> step = parts.stepped(parts.scaledSum());
   Value visible = parts.visible(), zero = g.constant(parts.scores, 0);
   // Of a pair that is not seen the exponential may be anything; it is not read.
   Value p = g.unary<ExpOp>(g.sub(step[0], g.alongLast(parts.asRows(getRowMax()), parts.scores)));

@@ -3,7 +3,6 @@
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rules.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -66,14 +65,6 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attr
                : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values")); // C6
 }
 
-/// Whether all of a block but its end is scalar code.
-static Operation *notScalar(Block &block) {
-  for (Operation &inner : block.without_terminator())
-    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
-      return &inner;
-  return nullptr;
-}
-
 /// C3 for a place that is no form.
 template <typename OpTy> static LogicalResult verifyPlaceCode(OpTy op) {
   if (op->getNumRegions() == 0)
@@ -89,7 +80,7 @@ template <typename OpTy> static LogicalResult verifyPlaceCode(OpTy op) {
       fits &= argument.getType() == tensorOf(operand).getElementType();
   if (!fits)
     return op.emitOpError("expects the code of its place to take an element of each index operand and to yield integers"); // C3
-  if (Operation *inner = notScalar(code.front()))
+  if (Operation *inner = findNoScalarCode(code.front()))
     return op.emitOpError("expects scalar code of its place, got ") << inner->getName(); // C3
   return success();
 }
@@ -140,7 +131,7 @@ template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) 
   if (!yield || step.getNumArguments() != 1 || step.getArgument(0).getType() != element || yield->getNumOperands() != 2 ||
       !llvm::all_of(yield->getOperandTypes(), [&](Type type) { return type == element; }))
     return op.emitOpError("expects one step that takes a scalar of ") << element << " and yields two"; // C10
-  if (Operation *inner = notScalar(step.front()))
+  if (Operation *inner = findNoScalarCode(step.front()))
     return op.emitOpError("expects scalar code in its step, got ") << inner->getName(); // C10
   return success();
 }

@@ -34,6 +34,9 @@ public:
   mlir::Value reduceLast(Reduction kind, mlir::Value x);
   mlir::Value dot(mlir::Value a, llvm::ArrayRef<int64_t> aLabels, mlir::Value b, llvm::ArrayRef<int64_t> bLabels,
                   mlir::RankedTensorType type);
+  /// What scalar code yields, over whole tensors of the sizes of `space`: `code` takes an element of each input. Each value is a
+  /// `tenon.map` of its own, with the part of the code that it needs; an input where it is one.
+  llvm::SmallVector<mlir::Value> map(mlir::Block &code, mlir::ValueRange inputs, mlir::RankedTensorType space);
   /// A size of a tensor, as a scalar of `element` repeated over `type`.
   mlir::Value sizeLike(mlir::AffineExpr size, mlir::RankedTensorType type);
 

@@ -248,4 +248,43 @@ def Tenon_JoinOp : Tenon_Op<"join", [Pure, Tenon_ElementwiseTrait, Tenon_Source,
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<"0">.method;
 }
+def Tenon_MapOp : Tenon_Op<"map", [Pure, IsolatedFromAbove, SingleBlock, Tenon_ElementwiseTrait,
+                                   DeclareOpInterfaceMethods<ElementOpInterface, ["elementCost"]>]> {
+  let summary = "scalar code, applied to every element";
+  let description = [{
+    Formula: `y[i] = code(inputs[i])` at all indices i.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | inputs | as y | any, each its own |
+
+    The region is the scalar code of an element: the block takes an element of each input and yields that of y. It may be any
+    code that the fused op had, of whatever dialect: nobody but the target's code for scalars knows its ops. Decompositions make
+    it of the step and the place of attention (`Build::map`); a specification has none.
+
+    Constraints: C1 inputs have the shape of y; C2 the block takes a scalar of the element type of each input; C3 its ops are
+    scalar code: without regions and effects, of numbers, truth values and indices; C4 it yields one scalar of the element type
+    of y.
+
+    Gradient: none, it is made behind differentiation; the step of attention brings its derivative, which is a map of its own.
+
+    Source: map of functional languages (McCarthy 1960, maplist), as MLIR's `linalg.map`, of values and without a destination.
+
+    Example:
+    ```mlir
+    %y = tenon.map %x : tensor<4x8xf32> -> tensor<4x8xf32> {
+    ^bb0(%e: f32):
+      %p = math.erf %e : f32
+      %z = arith.mulf %p, %e : f32
+      tenon.yield %z : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tenon_Tensor>:$inputs);
+  let results = (outs Tenon_Tensor:$y);
+  let regions = (region SizedRegion<1>:$code);
+  let assemblyFormat = "($inputs^ `:` type($inputs))? `->` type($y) attr-dict-with-keyword $code";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
 #endif

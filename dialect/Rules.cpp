@@ -64,6 +64,15 @@ LogicalResult verifyArguments(Operation *op, Block &block, unsigned indices, Typ
   return success();
 }
 
+Operation *findNoScalarCode(Block &block) {
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  for (Operation &inner : block.without_terminator())
+    if (inner.getNumRegions() > 0 || !isMemoryEffectFree(&inner) || !llvm::all_of(inner.getOperandTypes(), isScalar) ||
+        !llvm::all_of(inner.getResultTypes(), isScalar))
+      return &inner;
+  return nullptr;
+}
+
 FailureOr<SmallVector<AffineExpr>> verifyLabels(Operation *op, RankedTensorType a, RankedTensorType b, ArrayRef<int64_t> aLabels,
                                                 ArrayRef<int64_t> bLabels, int64_t rank) {
   std::map<int64_t, AffineExpr> sizes; // a dense map has no place for the largest numbers

@@ -14,6 +14,9 @@ bool fitsEntry(mlir::Operation *op, unsigned dimCount);
 mlir::LogicalResult verifyArguments(mlir::Operation *op, mlir::Block &block, unsigned indices, mlir::TypeRange further);
 /// The sizes of a loop: forms as above, no number below 0, and `block` takes an index for each.
 mlir::LogicalResult verifyLoop(mlir::Operation *op, mlir::AffineMap sizes, mlir::Block &block);
+/// The first op of a block but its end that is no scalar code: it has a region, an effect, or something that is no number, truth
+/// value or index. Null: there is none.
+mlir::Operation *findNoScalarCode(mlir::Block &block);
 /// The labels of a contraction: one per dimension, different, from 0 on, with one size; those below `rank` in an operand, the
 /// others in both. Gives the sizes of the labels below `rank`.
 mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> verifyLabels(mlir::Operation *op, mlir::RankedTensorType a,

@@ -119,8 +119,7 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
     for it.
   }];
   let methods = [InterfaceMethod<
-    "One value per result (null where the result has no use); empty where it cannot be said in ops of the dialect, and what was "
-    "built is dead.",
+    "One value per result (null where the result has no use). Scalar code of the op goes on as that of `tenon.map`.",
     "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 #endif

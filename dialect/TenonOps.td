@@ -1,9 +1,11 @@
 // All ops of the dialect, for the generator: one run over every family.
 include "TenonDialect.td"
 include "StructureOps.td"
+include "OptimizeOp.td"
 include "ElementwiseOps.td"
 include "ShapeOps.td"
 include "LayerOps.td"
+include "RandomOps.td"
 include "AttentionOps.td"
 include "KernelOps.td"
 include "ScheduleOps.td"

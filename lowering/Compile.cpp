@@ -4,6 +4,8 @@
 #include "frontend/graph/Print.h"
 #include "frontend/mlirgen/MlirGen.h"
 #include "frontend/recipes/Recipes.h"
+#include "lowering/ArtifactFolder.h"
+#include "lowering/GradEntry.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/PassFlags.h"
 #include "lowering/PassMessages.h"
@@ -21,21 +23,14 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <unistd.h>
 
 using namespace mlir;
 
 namespace tenon {
 namespace {
 
-constexpr const char *kNewFolder = ".new-";
 /// `tenon grad` in f16, where no training has found a loss scale: divides the gradients again.
 constexpr double kGradientScale = 1024;
 constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerError = 70;
@@ -54,18 +49,14 @@ private:
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
   bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
   std::string lossesHash();
-  bool takeLossesOfRecipes();
-  void makeGradEntry();
   void describeRecipe();
   bool findTargetOfRequest();
   void setOptions(FormOptions &options) const;
   LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
   int outputFailure(std::error_code failure);
-  int machineFailure(StringRef failure);
   int emit();
   int write(const EmitOptions &options);
-  int writeFiles(const EmitOptions &options);
 
   const CompileRequest &request;
   SourceFiles &sources;
@@ -81,54 +72,6 @@ private:
   OwningOpRef<ModuleOp> savingAll; // entries that compute blocks again, as if they did not
   std::vector<ScheduledEntry> entriesSavingAll;
 };
-
-/// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not
-/// taken. A model without recipes: the plain sum. False after a message.
-bool Compilation::takeLossesOfRecipes() {
-  auto evaluation = llvm::find_if(program->entries, [](const Entry &entry) { return entry.kind == Entry::Kind::Eval; });
-  if (!request.check.recipe.empty() || evaluation == program->entries.end() || evaluation->results.size() < 2)
-    return true;
-  std::string names;
-  bool isFirst = true, agree = true;
-  for (const CheckedRecipe &candidate : program->recipes) {
-    if (candidate.kind != "train")
-      continue;
-    CheckOptions options = request.check;
-    options.recipe = candidate.name;
-    options.lossesOnly = true;
-    SourceFiles texts;
-    Diagnostics mistakes;
-    std::optional<Program> trained = check(options, texts, mistakes);
-    if (!trained) // right without this recipe
-      continue;
-    agree &= isFirst || program->lossWeights == trained->lossWeights;
-    names += (isFirst ? "" : ", ") + candidate.name;
-    program->lossWeights = trained->lossWeights;
-    isFirst = false;
-  }
-  if (!agree)
-    complain(program->model + " has several losses, and its recipes add them up in different ways; pass --recipe with one of " +
-             names);
-  llvm::erase_if(evaluation->results, [&](const auto &loss) {
-    return !isFirst && llvm::none_of(program->lossWeights, [&](const auto &weighted) { return weighted.first == loss.first; });
-  });
-  return agree;
-}
-
-/// `tenon grad` differentiates the train step's loss if there is a recipe, else that of all losses; nothing is updated.
-void Compilation::makeGradEntry() {
-  std::vector<Entry> kept;
-  for (Entry &entry : program->entries) {
-    bool isSource = entry.kind == (request.check.recipe.empty() ? Entry::Kind::Eval : Entry::Kind::Train);
-    if (isSource && !entry.results.empty()) {
-      Entry grad = entry;
-      grad.name = "grad";
-      grad.kind = Entry::Kind::Train;
-      kept.push_back(std::move(grad));
-    }
-  }
-  program->entries = std::move(kept);
-}
 
 /// Of the graph of the recipe's losses, without what a going run may change: sizes, dropout, recipe, the text of the
 /// specification. Two models with the same parameters are told apart by it.
@@ -269,70 +212,29 @@ int Compilation::emit() {
   return write(options);
 }
 
-int Compilation::machineFailure(StringRef failure) {
-  complain(failure.str());
-  return kResourceError;
-}
-
 int Compilation::outputFailure(std::error_code failure) {
   complain("cannot write the artifact " + request.outputDirectory + ": " + failure.message());
   return failure == std::errc::no_space_on_device || failure == std::errc::file_too_large ? kResourceError : kOutputError;
 }
 
 int Compilation::write(const EmitOptions &options) {
-  std::vector<std::string> made; // outermost first: what was not there before goes away again
-  for (StringRef path = request.outputDirectory; !path.empty() && !llvm::sys::fs::exists(path);
-       path = llvm::sys::path::parent_path(path))
-    made.insert(made.begin(), path.str());
-  int code = writeFiles(options);
-  for (; code != 0 && !made.empty(); made.pop_back())
-    llvm::sys::fs::remove(made.back()); // a folder that is not empty stays
-  return code;
-}
-
-/// A compilation that was killed leaves its folder, `.new-PID-..`; it is nobody's when no process has that number.
-static void removeLeftovers(StringRef directory) {
-  namespace fs = llvm::sys::fs;
   std::error_code failure;
-  for (fs::directory_iterator entry(directory, failure, false), end; !failure && entry != end; entry.increment(failure)) {
-    StringRef name = llvm::sys::path::filename(entry->path());
-    pid_t process = 0;
-    if (name.consume_front(kNewFolder) && !name.consumeInteger(10, process) && process > 0 && name.starts_with("-") &&
-        kill(process, 0) != 0 && errno == ESRCH)
-      fs::remove_directories(entry->path());
-  }
-}
-
-/// The files are made in a folder of their own beside the old ones and take their places when all stand: a failure leaves an
-/// earlier artifact as it was.
-int Compilation::writeFiles(const EmitOptions &options) {
-  namespace fs = llvm::sys::fs;
-  if (std::error_code failure =
-          fs::create_directories(request.outputDirectory, true, fs::perms::all_all)) // cut by the umask, as of any command
-    return outputFailure(failure);
-  removeLeftovers(request.outputDirectory);
-  // mkdtemp replaces the last characters only; LLVM's createUniqueDirectory replaces every % of the path.
-  SmallString<128> folder(request.outputDirectory);
-  llvm::sys::path::append(folder, kNewFolder + std::to_string(getpid()) + "-XXXXXX");
-  if (std::error_code failure = fs::make_absolute(folder))
-    return outputFailure(failure);
-  if (!mkdtemp(const_cast<char *>(folder.c_str())))
-    return outputFailure(std::error_code(errno, std::generic_category()));
-  EmitOptions inFolder = options;
-  inFolder.directory = folder.str();
-  std::error_code failure;
-  inFolder.fileFailure = &failure;
   std::string lacking;
-  inFolder.machineFailure = &lacking;
-  bool made = succeeded(emitEntries(*module, entries, *target, inFolder, llvm::outs()));
-  std::error_code walk;
-  for (fs::directory_iterator file(folder, walk), end; made && !failure && !walk && file != end; file.increment(walk))
-    failure = fs::rename(file->path(), request.outputDirectory + "/" + llvm::sys::path::filename(file->path()));
-  fs::remove_directories(folder);
-  if (failure || walk)
-    return outputFailure(failure ? failure : walk);
-  if (!lacking.empty())
-    return machineFailure(lacking);
+  bool made = false;
+  std::error_code folderFailure = replaceFiles(request.outputDirectory, [&](StringRef folder) {
+    EmitOptions inFolder = options;
+    inFolder.directory = folder.str();
+    inFolder.fileFailure = &failure;
+    inFolder.machineFailure = &lacking;
+    made = succeeded(emitEntries(*module, entries, *target, inFolder, llvm::outs()));
+    return made && !failure;
+  });
+  if (failure || folderFailure)
+    return outputFailure(failure ? failure : folderFailure);
+  if (!lacking.empty()) {
+    complain(lacking);
+    return kResourceError;
+  }
   return made ? 0 : kCompilerError;
 }
 
@@ -350,10 +252,8 @@ int Compilation::run() {
     complain(mistake);
     return kUsageError;
   }
-  if (request.grad && !takeLossesOfRecipes())
+  if (request.grad && !makeGradEntry(*program, request.check))
     return kUsageError;
-  if (request.grad)
-    makeGradEntry();
   if (program->entries.empty()) {
     complain(program->model + " has no loss, so it has no gradient");
     return kUsageError;

@@ -149,10 +149,8 @@ def DecomposeForTarget : Pass<"tenon-decompose-for-target", "::mlir::func::FuncO
     that the target refuses, for its element type say, becomes contractions, gathers, reductions and elementwise ops through
     DecomposableOpInterface, with a warning that gives the reason and the bytes of the largest tensor that now exists. With
     `without=all` a program consists afterwards of what becomes `nest` and `gemm`, of `scatter_add`, `append_state`, `optimize`,
-    copies and loops: the first rung of a new target.
-
-    Refuses: an op that has a kernel nowhere and whose decomposition has none (a step of attention with a scalar op that the
-    tensor form lacks).
+    copies and loops: the first rung of a new target. The scalar code that an op brings (the step of attention) goes on as it
+    is, as that of `tenon.map`.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  ListOption<"without", "without", "std::string",

@@ -123,6 +123,14 @@ Status Context::bind(std::span<const int64_t> dims) {
   }
   offsets.assign(static_cast<size_t>(code->offset_count) + 1, 0);
   code->bind(codeDims.data(), offsets.data(), sizes);
+  if (Status status = bindStates(); status.failed())
+    return status;
+  if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || sizes[3] < 0)
+    return inputError("the buffers are too large for these dims");
+  return {};
+}
+
+Status Context::bindStates() {
   for (const StateInfo &item : info->states) {
     BoundTensor tensor{item.name, item.type, {}, 0};
     auto bytes = bindShape(item.stack, item.shape, item.type, codeDims, tensor.shape);
@@ -155,8 +163,6 @@ Status Context::bind(std::span<const int64_t> dims) {
   }
   if (info->slices == 1)
     stateArenaBytes = static_cast<uint64_t>(std::max<int64_t>(sizes[0], 0));
-  if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || sizes[3] < 0)
-    return inputError("the buffers are too large for these dims");
   return {};
 }
 

@@ -106,6 +106,7 @@ public:
 private:
   Context() = default;
   Status bind(std::span<const int64_t> dims);
+  Status bindStates();
   Status bindSlices();
   Status bindTotals();
   void listGroups();

@@ -179,20 +179,19 @@ static void takeNotes(const SafetensorsFile &file, Parameters &parameters) {
     parameters.notes.insert(*found);
 }
 
-Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions &options) {
-  auto file = SafetensorsFile::open(path);
-  if (!file.ok())
-    return file.status();
-  std::vector<Piece> pieces;
-  Status status =
-      allPieces(manifest(), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; }, pieces);
-  if (status.failed())
-    return status;
+namespace {
+/// What is found about the tensors of a file before anything is read.
+struct Examination {
+  const std::string &path;
+  const SafetensorsFile &file;
+  const LoadOptions &options;
   Findings findings;
   LoadReport report;
-  std::set<std::string> used, unfit;
-  auto examine = [&](const std::string &own, const std::string &tensor, const Shape &shape, const Shape &fine, bool typeFits) {
-    const SafetensorsEntry *entry = file->find(tensor);
+  std::set<std::string> used, unfit; // tensors: looked at; of another shape, which stay unread
+
+  /// A `tensor` that is to be read into `own`.
+  void examine(const std::string &own, const std::string &tensor, const Shape &shape, const Shape &fine, bool typeFits) {
+    const SafetensorsEntry *entry = file.find(tensor);
     if (!entry) {
       findings.missing.push_back(own == tensor ? own : concat(own, " (", tensor, ")"));
       if (report.stayed.empty() || report.stayed.back().name != own) // once for several pieces
@@ -207,56 +206,83 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
       report.stayed.push_back({own, concat("in ", path, " ", findings.other.back())});
       unfit.insert(tensor);
     }
-  };
-  std::set<std::string> looked;
-  for (const Piece &piece : pieces) {
-    const SafetensorsEntry *entry = file->find(piece.tensor);
-    if (entry && isReal(entry->type) && looked.insert(piece.tensor).second) {
-      auto problem = numberBeyond(*file, *entry, manifest().parameterType);
-      if (!problem.ok())
-        return problem.status();
-      if (!problem->empty())
-        findings.wrong.push_back(*problem);
-    }
-    std::string own = piece.place.info->elementName(piece.place.stackIndex);
-    examine(own, piece.tensor, piece.shape, piece.fine, !entry || isReal(entry->type));
-    if (entry && !unfit.count(piece.tensor) && (report.loaded.empty() || report.loaded.back() != own))
-      report.loaded.push_back(own);
   }
+
+  /// `type`: in which parameters are kept.
+  Status examinePieces(const std::vector<Piece> &pieces, DataType type) {
+    std::set<std::string> looked;
+    for (const Piece &piece : pieces) {
+      const SafetensorsEntry *entry = file.find(piece.tensor);
+      if (entry && isReal(entry->type) && looked.insert(piece.tensor).second) {
+        auto problem = numberBeyond(file, *entry, type);
+        if (!problem.ok())
+          return problem.status();
+        if (!problem->empty())
+          findings.wrong.push_back(*problem);
+      }
+      std::string own = piece.place.info->elementName(piece.place.stackIndex);
+      examine(own, piece.tensor, piece.shape, piece.fine, !entry || isReal(entry->type));
+      if (entry && !unfit.count(piece.tensor) && (report.loaded.empty() || report.loaded.back() != own))
+        report.loaded.push_back(own);
+    }
+    return {};
+  }
+
+  /// Tensors that nobody has looked at, but for copies of those.
+  Status noteOthers() {
+    for (const SafetensorsEntry &entry : file.entries()) {
+      if (used.count(entry.name))
+        continue;
+      auto tied = isTiedCopy(file, entry, used);
+      if (!tied.ok())
+        return tied.status();
+      if (!*tied)
+        findings.extra.push_back(entry.name);
+    }
+    return {};
+  }
+};
+} // namespace
+
+Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions &options) {
+  auto file = SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.status();
+  std::vector<Piece> pieces;
+  Status status =
+      allPieces(manifest(), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; }, pieces);
+  if (status.failed())
+    return status;
+  Examination found{path, *file, options, {}, {}, {}, {}};
+  if (status = found.examinePieces(pieces, manifest().parameterType); status.failed())
+    return status;
   if (options.scheme.empty())
     for (const auto &[key, state] : states)
       for (const std::string &name : stateNames(state.info)) {
         const SafetensorsEntry *entry = file->find(name);
-        examine(name, name, stateShape(state.info), {}, !entry || fits(*entry, state.info));
+        found.examine(name, name, stateShape(state.info), {}, !entry || fits(*entry, state.info));
       }
-  for (const SafetensorsEntry &entry : file->entries()) {
-    if (used.count(entry.name))
-      continue;
-    auto tied = isTiedCopy(*file, entry, used);
-    if (!tied.ok())
-      return tied.status();
-    if (!*tied)
-      findings.extra.push_back(entry.name);
-  }
-  if (status = findings.status(path, options); status.failed())
+  if (status = found.noteOthers(); status.failed())
+    return status;
+  if (status = found.findings.status(path, options); status.failed())
     return Status(status.kind(), status.message() + betterScheme(manifest(), *file, options.scheme));
-  if (report.loaded.empty() && !pieces.empty()) // all may be missing, but that is no load
+  if (found.report.loaded.empty() && !pieces.empty()) // all may be missing, but that is no load
     if (std::string better = betterScheme(manifest(), *file, options.scheme); !better.empty())
       return inputError("'", path, "' has none of the parameters of this model", better);
-  report.missing = findings.missing;
-  report.extra = findings.extra;
-  status = readPieces(*file, pieces, *this, ParameterArena::Values, unfit);
+  found.report.missing = found.findings.missing;
+  found.report.extra = found.findings.extra;
+  status = readPieces(*file, pieces, *this, ParameterArena::Values, found.unfit);
   for (auto &[key, state] : states) {
     std::vector<std::string> names = options.scheme.empty() ? stateNames(state.info) : std::vector<std::string>();
     for (size_t i = 0; i < names.size() && status.ok(); ++i)
-      if (const SafetensorsEntry *entry = unfit.count(names[i]) ? nullptr : file->find(names[i]))
+      if (const SafetensorsEntry *entry = found.unfit.count(names[i]) ? nullptr : file->find(names[i]))
         status = readElement(*file, *entry, state, i, names.size());
   }
   touchModelStates();
   if (status.failed())
     return status;
   takeNotes(*file, *this);
-  return report;
+  return found.report;
 }
 
 static Status ownPieces(const Manifest &manifest, std::vector<Piece> &pieces) {

@@ -1,12 +1,12 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
-#include "frontend/graph/Averages.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/artifact/LossFacts.h"
 #include "lowering/artifact/ManifestJson.h"
+#include "lowering/artifact/ManifestNumbers.h"
 #include "lowering/schedule/GradientGroups.h"
 #include "lowering/schedule/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
@@ -22,15 +22,6 @@ namespace tenon {
 
 static_assert(kMostNestedStacks == abi::maxDepths);
 namespace {
-
-json::Value sizeJson(const Size &size, const std::vector<std::string> &dims) {
-  if (auto constant = size.asConstant())
-    return *constant;
-  json::Object terms;
-  for (auto [dim, coefficient] : size.coefficients())
-    terms[dims[dim]] = coefficient;
-  return json::Object{{"const", size.constant()}, {"terms", std::move(terms)}};
-}
 
 json::Value settingJson(const Setting &setting) {
   switch (setting.kind) {
@@ -118,15 +109,6 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
   return array;
 }
 
-json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype) {
-  json::Array axes, shape;
-  for (AxisId axis : type.axes) {
-    axes.push_back(entry.axes[axis].name);
-    shape.push_back(sizeJson(entry.axes[axis].size, entry.dims));
-  }
-  return json::Object{{"name", name}, {"dtype", dtype}, {"axes", std::move(axes)}, {"shape", std::move(shape)}};
-}
-
 /// Which gradients are finished when; docs/artifact.md, "Groups".
 json::Object groupsJson(const ScheduledEntry &planned) {
   const GradientGroups groups = gradientGroups(planned);
@@ -144,13 +126,7 @@ json::Object groupsJson(const ScheduledEntry &planned) {
   return json::Object{{"count", groups.count}, {"gradients", std::move(gradients)}};
 }
 
-const char *dtypeOf(Element element, const std::string &real) {
-  return element == Element::Real ? real.c_str() : element == Element::Int ? "i32" : "bool";
-}
-
-json::Object scalarJson(const std::string &name) {
-  return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
-}
+bool isGrad(const Entry &entry) { return entry.name == "grad"; }
 
 json::Object memoryJson(const ManifestFacts &facts, const ScheduledEntry &planned, FormulaSpace &space) {
   MemoryReport report = reportMemory(planned, space);
@@ -181,111 +157,20 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
   return array;
 }
 
-/// Axes of parts are told by their names: of several with one name the later ones get a number.
-std::string axisLabel(const Entry &entry, AxisId axis) {
-  const std::string &name = entry.axes[axis].name;
-  for (AxisId other = 0; other < axis; ++other)
-    if (entry.axes[other].name == name)
-      return name + "." + std::to_string(axis);
-  return name;
-}
-
-const char *operationName(const Average &average) {
-  static const std::pair<Op, const char *> along[] = {
-      {Op::Sum, "sum_along"}, {Op::Div, "mean_along"}, {Op::ReduceMax, "max_along"}, {Op::ReduceMin, "min_along"}};
-  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"},      {Op::Exp, "exp"},
-                                                      {Op::Log, "log"},      {Op::Sqrt, "sqrt"},
-                                                      {Op::Abs, "abs"},      {Op::Add, "add"},
-                                                      {Op::Sub, "sub"},      {Op::Mul, "mul"},
-                                                      {Op::Div, "div"},      {Op::Pow, "pow"},
-                                                      {Op::Max, "max"},      {Op::Min, "min"},
-                                                      {Op::Equal, "equal"},  {Op::NotEqual, "not_equal"},
-                                                      {Op::Less, "less"},    {Op::LessEqual, "less_equal"},
-                                                      {Op::Select, "select"}};
-  if (average.kind != Average::Kind::Apply && average.kind != Average::Kind::Along)
-    return average.kind == Average::Kind::Rename ? "rename" : average.kind == Average::Kind::Expand ? "expand" : "slice";
-  for (auto [op, name] : average.kind == Average::Kind::Along ? ArrayRef(along) : ArrayRef(names))
-    if (op == average.op)
-      return name;
-  llvm_unreachable("an average applies one of these operations");
-}
-
-/// The formula that makes one number of several batches; docs/artifact.md.
-json::Value averageJson(const Entry &entry, const Average &average) {
-  using Kind = Average::Kind;
-  if (average.kind == Kind::Constant)
-    return average.number;
-  json::Object result;
-  auto list = [&](const char *key, const std::vector<AxisId> &axes) {
-    json::Array labels;
-    for (AxisId axis : axes)
-      labels.push_back(axisLabel(entry, axis));
-    if (!labels.empty())
-      result[key] = std::move(labels);
-  };
-  list("axes", average.axes);
-  list("to", average.to);
-  json::Array sizes, operands;
-  for (const Size &size : average.sizes)
-    sizes.push_back(sizeJson(size, entry.dims));
-  if (!sizes.empty())
-    result["sizes"] = std::move(sizes);
-  for (const Average &operand : average.operands)
-    operands.push_back(averageJson(entry, operand));
-  for (auto [kind, name] : {std::pair(Kind::Sum, "sum"), std::pair(Kind::Greatest, "greatest"), std::pair(Kind::Least, "least"),
-                            std::pair(Kind::Count, "count"), std::pair(Kind::Value, "mean")})
-    if (kind == average.kind) {
-      const uint32_t at = average.output;
-      result[name] = at < entry.results.size() ? entry.results[at].first : partName(at - entry.results.size());
-      return result;
-    }
-  result[operationName(average)] = std::move(operands);
-  return result;
-}
-
-/// Outputs of losses and metrics, and what their averages need.
-json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
-  json::Array outputs;
-  for (auto [i, result] : llvm::enumerate(entry.results)) {
-    outputs.push_back(scalarJson(result.first));
-    json::Object &object = *outputs.back().getAsObject();
-    object["nats"] = isNats(entry, result.second);
-    if (i < entry.averages.size())
-      object["average"] = averageJson(entry, entry.averages[i]);
-    if (i < entry.averages.size() && entry.averages[i].perBatch)
-      object["per_batch"] = true;
-    if (i + entry.metrics >= entry.results.size())
-      object["metric"] = true;
-  }
-  for (auto [i, part] : llvm::enumerate(entry.parts)) {
-    const ValueType &type = entry.nodes[part].type;
-    json::Object object = tensorJson(entry, partName(i), type, dtypeOf(type.element, facts.dtype));
-    json::Array labels;
-    for (AxisId axis : type.axes)
-      labels.push_back(axisLabel(entry, axis));
-    object["axes"] = std::move(labels);
-    auto place = [&](AxisId axis) { return int64_t(llvm::find(type.axes, axis) - type.axes.begin()); };
-    if (!entry.batchAxes.empty() && llvm::is_contained(type.axes, entry.batchAxes[0]))
-      object["rows"] = place(entry.batchAxes[0]);
-    if (auto places = sema::placesAmong(entry, type.axes)) {
-      object["places"] = place(*places);
-      if (auto shift = entry.placeShifts.find(*places); shift != entry.placeShifts.end() && shift->second > 0)
-        object["shift"] = shift->second;
-    }
-    outputs.push_back(std::move(object));
-  }
-  return outputs;
-}
-
-json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const ScheduledEntry &planned) {
-  FormulaSpace space(entry.dims);
-  json::Array dims, inputs, totals, outputs, states;
+json::Array dimsJson(const Entry &entry) {
+  json::Array dims;
   for (size_t i = 0; i < entry.dims.size(); ++i) {
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
     dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
     if (int64_t least = leastSize(entry, i); least > 1)
       (*dims.back().getAsObject())["min"] = least;
   }
+  return dims;
+}
+
+/// What a caller gives, and `totals`, which another entry makes.
+json::Array inputsJson(const Entry &entry, const ManifestFacts &facts, json::Array &totals) {
+  json::Array inputs;
   for (const Input &input : entry.inputs) {
     if (input.isTotal) {
       totals.push_back(tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, "f64")));
@@ -295,23 +180,33 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
     object["bound"] = input.isIndex ? sizeJson(input.bound, entry.dims) : json::Value(nullptr);
     inputs.push_back(std::move(object));
   }
-  bool differentiated = entry.kind == Entry::Kind::Train;
-  if (differentiated)
+  return inputs;
+}
+
+json::Array outputsJson(const Program &program, const Entry &entry, const ManifestFacts &facts) {
+  json::Array outputs;
+  const bool differentiated = entry.kind == Entry::Kind::Train;
+  if (differentiated) {
     outputs.push_back(scalarJson("loss"));
-  const auto &weights = entry.lossWeights.empty() ? program.lossWeights : entry.lossWeights;
-  bool oneLoss = entry.results.size() == 1 && weights.size() == 1 && weights[0].second == 1;
-  if (differentiated)
+    const auto &weights = entry.lossWeights.empty() ? program.lossWeights : entry.lossWeights;
+    bool oneLoss = entry.results.size() == 1 && weights.size() == 1 && weights[0].second == 1;
     outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
+  }
   if (entry.kind == Entry::Kind::Out)
     for (auto &[name, node] : entry.results)
       outputs.push_back(tensorJson(entry, name, entry.nodes[node].type,
                                    entry.makesTotals ? "f64" : dtypeOf(entry.nodes[node].type.element, facts.dtype)));
   else
-    for (json::Value &number : numbersJson(entry, facts))
+    for (json::Value &number : numbersJson(entry, facts.dtype))
       outputs.push_back(std::move(number));
-  if (differentiated && entry.name != "grad")
+  if (differentiated && !isGrad(entry))
     for (const char *name : {"grad_norm", "learning_rate"})
       outputs.push_back(scalarJson(name));
+  return outputs;
+}
+
+json::Array statesJson(const Entry &entry, const ManifestFacts &facts) {
+  json::Array states;
   for (const State &state : entry.states) {
     json::Array shape;
     for (const Size &size : state.shape)
@@ -330,18 +225,24 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
     if (entry.isStep && state.everyStep && !state.inPlace)
       (*states.back().getAsObject())["of_last_place"] = true;
   }
+  return states;
+}
+
+json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const ScheduledEntry &planned) {
+  FormulaSpace space(entry.dims);
+  json::Array totals, inputs = inputsJson(entry, facts, totals);
   const char *kinds[] = {"out", "eval", "train"};
   json::Object object{{"name", entry.name},
-                      {"kind", entry.name == "grad" ? "grad" : kinds[int(entry.kind)]},
-                      {"dims", std::move(dims)},
+                      {"kind", isGrad(entry) ? "grad" : kinds[int(entry.kind)]},
+                      {"dims", dimsJson(entry)},
                       {"inputs", std::move(inputs)},
-                      {"outputs", std::move(outputs)},
-                      {"states", std::move(states)},
+                      {"outputs", outputsJson(program, entry, facts)},
+                      {"states", statesJson(entry, facts)},
                       {"memory", memoryJson(facts, planned, space)},
                       {"kernels", kernelsJson(planned, space)}};
   if (func::FuncOp(planned.function).walk([](RandomBitsOp) { return WalkResult::interrupt(); }).wasInterrupted())
     object["draws"] = true;
-  if (differentiated)
+  if (entry.kind == Entry::Kind::Train)
     object["groups"] = groupsJson(planned);
   if (entry.slices > 1) {
     json::Object slices{{"count", entry.slices}, {"axis", entry.batchAxis}};

@@ -1,26 +1,23 @@
 // Small parts of the manifest (docs/artifact.md).
 #pragma once
 #include "dialect/Panels.h"
+#include "frontend/Program.h"
 #include "llvm/Support/JSON.h"
 #include <string>
 #include <vector>
 
 namespace tenon {
 
-inline llvm::json::Array stringArray(const std::vector<std::string> &texts) {
-  llvm::json::Array array;
-  for (const std::string &text : texts)
-    array.push_back(text);
-  return array;
-}
-
+llvm::json::Array stringArray(const std::vector<std::string> &texts);
+/// A number, or a linear form of the dims, which have these names.
+llvm::json::Value sizeJson(const Size &size, const std::vector<std::string> &dims);
+/// `real`: the element type of real tensors.
+const char *dtypeOf(Element element, const std::string &real);
+/// Name, type, axes and sizes of an input or output.
+llvm::json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype);
+/// The same of a number, f64.
+llvm::json::Object scalarJson(const std::string &name);
 /// Of a parameter that does not lie row-major.
-inline llvm::json::Object layoutJson(const Panels &panels) {
-  return llvm::json::Object{{"form", "panels"},
-                            {"leading", panels.leading},
-                            {"width", panels.width},
-                            {"steps", panels.steps},
-                            {"transposed", panels.transposed}};
-}
+llvm::json::Object layoutJson(const Panels &panels);
 
 } // namespace tenon

@@ -50,6 +50,16 @@ private:
     Value low, high;
   };
 
+  /// From three arguments for each list. How many of its rows each tile fetches.
+  SmallVector<Value> takeRowsAhead(Emitter &emit, ValueRange arguments, Value panels, Value strips) {
+    SmallVector<Value> each;
+    for (auto [list, rows] : llvm::enumerate(ahead)) {
+      rows.first.address = arguments[3 * list], rows.stride = arguments[3 * list + 1], rows.rows = arguments[3 * list + 2];
+      each.push_back(emit.ceilDiv(rows.rows, emit.max(emit.mul(panels, strips), int64_t(1))));
+    }
+    return each;
+  }
+
   void fill(Emitter &emit, ValueRange arguments) {
     Value m = arguments[0], n = arguments[1], k = arguments[2], a = arguments[3], aStride = arguments[4], b = arguments[5],
           panelStride = arguments[6], c = arguments[7], cStride = arguments[8];
@@ -57,11 +67,7 @@ private:
     Value zero = emit.constant(0), strips = emit.max(emit.ceilDiv(m, microTile(tier).rows), int64_t(1));
     Value height = emit.div(m, strips), taller = emit.sub(m, emit.mul(height, strips));
     Value panels = emit.ceilDiv(n, width);
-    SmallVector<Value> each; // rows ahead per tile
-    for (auto [list, rows] : llvm::enumerate(ahead)) {
-      rows.first.address = arguments[11 + 3 * list], rows.stride = arguments[12 + 3 * list], rows.rows = arguments[13 + 3 * list];
-      each.push_back(emit.ceilDiv(rows.rows, emit.max(emit.mul(panels, strips), int64_t(1))));
-    }
+    SmallVector<Value> each = takeRowsAhead(emit, arguments.drop_front(11), panels, strips);
     auto tile = [&](Value panel, Value strip) {
       Value number = rowMajor ? emit.add(emit.mul(panel, strips), strip) : emit.add(emit.mul(strip, panels), panel);
       for (auto [rows, count] : llvm::zip(ahead, each))

@@ -1,4 +1,5 @@
 #include "lowering/cpu/GemmTile.h"
+#include "lowering/cpu/GemmLeft.h"
 #include "lowering/cpu/GemmRight.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
@@ -13,41 +14,6 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
-/// Columns of one panel.
-int64_t panelWidth(Tier tier, Type storage) { return microTile(tier).vectors * tierLanes(tier, elementModel(storage).compute); }
-
-/// Steps of the longest block of K: pairs where pairs are multiplied. Panels and rows in scratch take as many elements of the
-/// sums' size.
-int64_t mostSteps(Tier tier, Type storage) { return gemmLimits(tier, storage).whole / (multipliesPairs(tier, storage) ? 2 : 1); }
-
-/// Elements of the packed panel in scratch: one whole square of rows more than its depth, which the transposing form may clear.
-int64_t panelElements(Tier tier, Type storage) {
-  return (mostSteps(tier, storage) + tierLanes(tier, elementModel(storage).compute)) * panelWidth(tier, storage);
-}
-
-/// Elements of the sums of a whole tile.
-int64_t sumElements(Tier tier, Type storage) {
-  GemmLimits limits = gemmLimits(tier, storage);
-  return limits.rows * panelWidth(tier, storage) * limits.panels;
-}
-
-/// Elements of the rows of A that a tile reads for one block of K, where they are in scratch. What is read in place by tiles has
-/// its last steps there.
-int64_t leftElements(Tier tier, Type storage, bool inPlace) {
-  if (inPlace)
-    return multipliesTiles(tier, storage) ? gemmLimits(tier, storage).rows * kTileBytes / 4 : 0;
-  int64_t rows = gemmLimits(tier, storage).rows, steps = mostSteps(tier, storage);
-  return std::max(rows * stagedPitch(steps), steps * stagedPitch(rows));
-}
-
-/// Bytes of the block of A, or panel of B, that is computed into scratch, in either direction; a multiple of 64.
-int64_t computedBytes(Tier tier, Type storage, int64_t lines) {
-  const int64_t steps = gemmLimits(tier, storage).whole;
-  return std::max(lines * stagedPitch(steps), steps * stagedPitch(lines)) * elementBytes(storage);
-}
-int64_t computedBytesOfA(Tier tier, Type storage) { return computedBytes(tier, storage, gemmLimits(tier, storage).rows); }
-int64_t computedBytesOfB(Tier tier, Type storage) { return computedBytes(tier, storage, panelWidth(tier, storage)); }
-
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
 void configureTiles(Emitter &emit, Tier tier, Value rows) {
@@ -61,16 +27,10 @@ Value usualRows(Emitter &emit, const GemmSpec &spec) { return emit.min(spec.m, k
 /// [rows, width] per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
-  TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
+  TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value base)
       : emit(emit), spec(spec), plan(plan), element(spec.element()), isPairs(multipliesPairs(spec.tier, spec.storage)),
         isTiles(multipliesTiles(spec.tier, spec.storage)), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
-        bytes(elementBytes(element)), packed(scratch), sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
-        staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
-        computedB(emit.at(staged, element, leftElements(spec.tier, spec.storage, spec.readsLeftInPlace()))),
-        computedA(emit.at(computedB, emit.builder.getI8Type(),
-                          spec.elementsOfB.areComputed ? computedBytesOfB(spec.tier, spec.storage) : 0)),
-        runs(emit.at(computedA, emit.builder.getI8Type(),
-                     spec.elementsOfA.areComputed ? computedBytesOfA(spec.tier, spec.storage) : 0)) {
+        bytes(elementBytes(element)), scratch(emit, spec, base), left(emit, spec, plan, scratch) {
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
     mayBeFull = !n || *n >= plan.width;
@@ -81,6 +41,7 @@ public:
     Value columnBlock = emit.sub(tile, emit.mul(rowBlock, plan.columnBlocks));
     firstRow = emit.mul(rowBlock, plan.rowsPerBlock);
     rows = emit.min(plan.rowsPerBlock, emit.sub(spec.m, firstRow));
+    left.enterTile(firstRow, rows);
     Value firstPanel = emit.mul(columnBlock, plan.panelsPerBlock);
     Value panels = emit.min(plan.panelsPerBlock, emit.sub(plan.panels, firstPanel));
     emit.branch(plan.streamsRight, [&] { streamPanels(firstPanel, panels); }, [&] { multiplyPanels(firstPanel, panels); });
@@ -102,10 +63,7 @@ private:
       depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
       isLater = emit.less(emit.constant(0), block);
       isLast = emit.equal(block, emit.sub(plan.depthBlocks, 1));
-      if (isTiles)
-        stageTiles();
-      else if (!spec.readsLeftInPlace())
-        stageLeft();
+      left.stage(startDepth, depth);
       repeat(panels, [&](Value panel) { emitPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width)); });
     });
   }
@@ -123,142 +81,15 @@ private:
                          ValueRange{rows, spec.k, columns, emit.at(spec.a.base, unit, emit.mul(firstRow, spec.a.rowStride)),
                                     spec.a.rowStride, spec.a.colStride,
                                     emit.at(spec.b.base, unit, emit.mul(firstColumn, spec.b.colStride)),
-                                    byRows ? spec.b.rowStride : spec.b.colStride, sums, sumsPitch});
+                                    byRows ? spec.b.rowStride : spec.b.colStride, scratch.sums, sumsPitch});
     isLast = emit.flag(true);
     isStreamed = true;
     repeat(panels, [&](Value panel) {
-      panelSums = emit.at(sums, element, emit.mul(panel, plan.width));
+      panelSums = emit.at(scratch.sums, element, emit.mul(panel, plan.width));
       finishPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width));
     });
     isStreamed = false;
   }
-
-  /// A's rows of this tile and block of K into scratch: of the micro-kernels' type along the direction in which they are
-  /// neighbours in memory, or as pairs.
-  void stageLeft() {
-    GemmOperand a = spec.a;
-    if (spec.elementsOfA.areComputed) {
-      a = computeBlock(spec.elementsOfA, firstRow, rows, computedA);
-      if (!isShortReal(spec.storage)) {
-        left = a;
-        return;
-      }
-    } else if (!spec.rangesOfA) {
-      a.base =
-          emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
-    }
-    Value source = a.base;
-    bool isTransposed = isOne(a.rowStride) && !isOne(a.colStride);
-    Value one = emit.constant(1);
-    if (isPairs) {
-      Value pitch = pitchOf(isTransposed ? rows : emit.ceilDiv(depth, 2));
-      func::FuncOp function = getPairRows(emit.builder, emit.location, spec.tier, isTransposed);
-      func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{rows, depth, source, a.rowStride, a.colStride, staged, pitch});
-      left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, emit.mul(pitch, 2), one};
-      return;
-    }
-    Value outer = rows, inner = depth, outerStride = a.rowStride, innerStride = a.colStride;
-    if (isTransposed)
-      std::swap(outer, inner), std::swap(outerStride, innerStride);
-    Value pitch = pitchOf(inner);
-    FormOfA form = isTransposed ? FormOfA::AlongRows : isOne(innerStride) ? FormOfA::AlongDepth : FormOfA::Strided;
-    func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, form, order());
-    auto widen = [&](Value lines, Value from, Value to) {
-      func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{lines, inner, from, outerStride, innerStride, to, pitch});
-    };
-    if (spec.rangesOfA)
-      forRanges([&](Value row, Value count) {
-        widen(count, addressInRange(row, startDepth), emit.at(staged, element, emit.mul(row, pitch)));
-      });
-    else
-      widen(outer, source, staged);
-    left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
-  }
-
-  /// A's rows of this tile and block of K, row-major: where they are in memory, or computed, but for the steps behind the last
-  /// whole 32, as far as K is contiguous there; otherwise in scratch. What is in scratch ends in zeros: behind a row may be NaN.
-  void stageTiles() {
-    GemmOperand a = spec.a;
-    if (spec.elementsOfA.areComputed)
-      a = computeBlock(spec.elementsOfA, firstRow, rows, computedA);
-    else if (!spec.rangesOfA)
-      a.base =
-          emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
-    Value steps = depth, source = a.base, pitch = emit.constant(kTileSteps);
-    FormOfRows form = FormOfRows::AlongDepth;
-    if (isOne(a.colStride)) {
-      left = a;
-      if (Emitter::constantOf(plan.multipliesTiles) == int64_t(0)) // pairs are read up to the end of a row
-        return;
-      wholeSteps = emit.div(depth, kTileSteps);
-      Value whole = emit.mul(wholeSteps, kTileSteps);
-      steps = emit.sub(depth, whole);
-      if (spec.rangesOfA)
-        return stageRests(whole, steps);
-      source = emit.at(source, memoryType(spec.storage), whole);
-    } else {
-      // An odd number of lines from row to row, so that rows do not share the sets of a cache.
-      pitch = emit.mul(emit.add(emit.mul(emit.ceilDiv(depth, 2 * kTileSteps), 2), 1), kTileSteps);
-      form = isOne(a.rowStride) ? FormOfRows::AlongRows : FormOfRows::Strided;
-      left = {staged, pitch, emit.constant(1)};
-      wholeSteps = emit.ceilDiv(depth, kTileSteps);
-    }
-    if (Emitter::constantOf(steps) == int64_t(0))
-      return;
-    func::FuncOp function = getTileRows(emit.builder, emit.location, spec.tier, form);
-    func::CallOp::create(emit.builder, emit.location, function,
-                         ValueRange{rows, steps, source, a.rowStride, a.colStride, staged, pitch});
-  }
-
-  /// The steps behind the last whole 32 of rows that lie in several ranges.
-  void stageRests(Value whole, Value steps) {
-    if (Emitter::constantOf(steps) == int64_t(0))
-      return;
-    Value pitch = emit.constant(kTileSteps);
-    func::FuncOp function = getTileRows(emit.builder, emit.location, spec.tier, FormOfRows::AlongDepth);
-    forRanges([&](Value row, Value count) {
-      func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{count, steps, addressInRange(row, emit.add(startDepth, whole)), spec.a.rowStride,
-                                      spec.a.colStride, emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes)),
-                                      pitch});
-    });
-  }
-
-  /// Calls `body` with the first row and the number of rows of each range's part of the tile.
-  void forRanges(llvm::function_ref<void(Value, Value)> body) {
-    spec.rangesOfA.visit(emit.builder, emit.location, firstRow, emit.add(firstRow, rows),
-                         [&](Value low, Value high, Value address) {
-                           rangeRow = emit.sub(low, firstRow);
-                           rangeBase = address;
-                           body(rangeRow, emit.sub(high, low));
-                         });
-  }
-  /// Of a row of the tile in the current range, and a step of K.
-  Value addressInRange(Value row, Value step) {
-    Value place = emit.add(emit.mul(emit.sub(row, rangeRow), spec.a.rowStride), emit.mul(step, spec.a.colStride));
-    return emit.at(rangeBase, memoryType(spec.storage), place);
-  }
-  /// Whether strips read A where it is, in several ranges: none goes over the border of two.
-  bool hasStripsInRanges() const { return spec.rangesOfA && (isTiles || spec.readsLeftInPlace()); }
-
-  /// Lines [first, first + lines) of an operand, rows of A or columns of B, at this block's steps of K. Strides are those of a
-  /// line and of a step.
-  GemmOperand computeBlock(const GemmElements &elements, Value firstLine, Value lines, Value target) {
-    Value outer = lines, inner = depth, outerStart = firstLine, innerStart = startDepth;
-    if (!elements.alongDepth)
-      std::swap(outer, inner), std::swap(outerStart, innerStart);
-    Value pitch = pitchOf(inner);
-    emit.loop(emit.constant(0), outer, 1, [&](Value number) {
-      elements.compute(emit.builder, emit.location, emit.add(outerStart, number), innerStart, inner,
-                       emit.at(target, memoryType(spec.storage), emit.mul(number, pitch)));
-    });
-    Value one = emit.constant(1);
-    return elements.alongDepth ? GemmOperand{target, pitch, one} : GemmOperand{target, one, pitch};
-  }
-
-  Value pitchOf(Value columns) { return emit.add(emit.roundUp(columns, kStagedPad), kStagedPad); }
 
   /// bf16 is summed in one order in all tiers, that of the instruction for pairs.
   DepthOrder order() const { return depthOrderOf(spec.storage); }
@@ -266,11 +97,12 @@ private:
   void emitPanel(Value panel, Value column) {
     Value isSplit = emit.less(emit.constant(1), plan.depthBlocks);
     Value offset = emit.mul(emit.mul(panel, rows), plan.width);
-    panelSums = emit.at(sums, element, emit.select(isSplit, offset, emit.constant(0)));
+    panelSums = emit.at(scratch.sums, element, emit.select(isSplit, offset, emit.constant(0)));
     sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
     if (spec.elementsOfB.areComputed)
       computedPanel =
-          computeBlock(spec.elementsOfB, column, emit.min(emit.sub(spec.n, column), emit.constant(plan.width)), computedB);
+          computeLines(emit, spec.elementsOfB, spec.storage, column,
+                       emit.min(emit.sub(spec.n, column), emit.constant(plan.width)), startDepth, depth, scratch.computedB);
     finishPanel(panel, column);
   }
 
@@ -300,7 +132,7 @@ private:
     });
   }
 
-  Value runMemory(Value row) { return emit.at(runs, emit.builder.getI8Type(), emit.mul(row, spec.runs.bytes)); }
+  Value runMemory(Value row) { return emit.at(scratch.runs, emit.builder.getI8Type(), emit.mul(row, spec.runs.bytes)); }
 
   /// Panels with fewer columns run micro-kernels with fewer vectors: padding costs less than one vector.
   void emitPartialPanel(Value column, Value columns, int64_t vectors) {
@@ -315,16 +147,16 @@ private:
   void emitColumns(Value column, Value columns, int64_t vectors) {
     if (isStreamed)
       return finishStrip(firstRow, rows, panelSums, column, columns, vectors);
-    right = placeRight(emit, spec, plan, {startDepth, depth, packed, computedPanel}, column,
+    right = placeRight(emit, spec, plan, {startDepth, depth, scratch.packed, computedPanel}, column,
                        columns ? columns : emit.constant(plan.width));
     emitStrips(column, columns, vectors);
   }
 
   /// Calls `body` with the first row and the number of rows of each strip.
   void forStrips(llvm::function_ref<void(Value, Value)> body) {
-    if (!hasStripsInRanges())
+    if (!left.hasStripsInRanges())
       return cutStrips(emit.constant(0), rows, body);
-    forRanges([&](Value row, Value count) { cutStrips(row, count, body); });
+    left.forRanges([&](Value row, Value count) { cutStrips(row, count, body); });
   }
   void cutStrips(Value first, Value count, llvm::function_ref<void(Value, Value)> body) {
     if (isTiles) { // full ones, and what is left; all rows where there are too few for tiles
@@ -359,13 +191,14 @@ private:
   void callTileKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
     auto call = [&](int64_t rowTiles) {
       func::FuncOp function = getTileKernel(emit.builder, emit.location, {spec.tier, rowTiles, vectors, plan.width});
-      Value first = hasStripsInRanges() ? addressInRange(row, startDepth)
-                                        : emit.at(left.base, memoryType(spec.storage), emit.mul(row, left.rowStride));
-      Value hasRest = emit.less(wholeSteps, emit.ceilDiv(depth, kTileSteps));
-      Value restRow = emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
+      Value first = left.hasStripsInRanges()
+                        ? left.addressInRange(row, startDepth)
+                        : emit.at(left.memory.base, memoryType(spec.storage), emit.mul(row, left.memory.rowStride));
+      Value hasRest = emit.less(left.wholeSteps, emit.ceilDiv(depth, kTileSteps));
+      Value restRow = emit.at(scratch.staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
       func::CallOp::create(
           emit.builder, emit.location, function,
-          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, right, stripSums, isLater});
+          ValueRange{left.wholeSteps, hasRest, first, emit.mul(left.memory.rowStride, 2), restRow, right, stripSums, isLater});
     };
     Value usual = usualRows(emit, spec), isOther = emit.compare(arith::CmpIPredicate::ne, stripRows, usual);
     emit.branch(isOther, [&] { configureTiles(emit, spec.tier, stripRows); });
@@ -374,11 +207,11 @@ private:
   }
 
   void callMicroKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
-    bool inPlace = !isTiles && spec.readsLeftInPlace(); // `left` is wherever they are
-    const GemmOperand &a = inPlace ? spec.a : left;
+    bool inPlace = !isTiles && spec.readsLeftInPlace(); // `left.memory` is wherever they are
+    const GemmOperand &a = inPlace ? spec.a : left.memory;
     WalkOfA walk = isOne(a.colStride) ? WalkOfA::RowMajor : isOne(a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
     Value offset;
-    if (!hasStripsInRanges()) {
+    if (!left.hasStripsInRanges()) {
       offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
       if (inPlace)
         offset = emit.add(offset, emit.mul(startDepth, a.colStride));
@@ -386,7 +219,7 @@ private:
     Type unit = !isPairs                    ? element
                 : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type())
                                             : Type(emit.builder.getI32Type());
-    Value first = offset ? emit.at(a.base, unit, offset) : addressInRange(row, startDepth);
+    Value first = offset ? emit.at(a.base, unit, offset) : left.addressInRange(row, startDepth);
     // What is staged ends in zeros.
     Value steps = order() == DepthOrder::OddFirst && !inPlace && !isTiles ? emit.roundUp(depth, 2) : depth;
     Value width = emit.constant(plan.width);
@@ -458,16 +291,13 @@ private:
   bool isPairs, isTiles;
   VectorType vector;
   int64_t lanes, bytes;
-  Value packed, sums, staged, computedB, computedA, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A;
-                                                          ///< a panel of B and rows of A as computed; memory of the rows of a run
-  Value right;                                            ///< the panel of B, wherever it is
+  GemmScratch scratch;
+  GemmLeft left;
+  Value right; ///< the panel of B, wherever it is
   GemmOperand computedPanel;
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
-  Value rangeRow, rangeBase; ///< of the current range of rows of A: its first row in the tile, where that lies
-  GemmOperand left;          ///< rows of A in `staged`; with tiles, wherever they are
-  Value wholeSteps;          ///< with tiles: how often 32 steps of K are read there
   Value panelSums, sumsPerRow;
   Value sumsPitch;         ///< elements from one row of sums to the next, when they are finished
   bool isStreamed = false; ///< the code that is emitted finishes sums of streamPanels
@@ -484,13 +314,6 @@ void withTiles(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, llvm::
   emit.branch(plan.multipliesTiles, [&] { configureTiles(emit, spec.tier, usualRows(emit, spec)); });
   work();
   emit.branch(plan.multipliesTiles, [&] { emitTileRelease(emit.builder, emit.location); });
-}
-
-int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes, bool inPlace, bool computesA, bool computesB) {
-  Type element = elementModel(storage).compute;
-  int64_t elements = panelElements(tier, storage) + sumElements(tier, storage) + leftElements(tier, storage, inPlace);
-  return elements * elementBytes(element) + (computesA ? computedBytesOfA(tier, storage) : 0) +
-         (computesB ? computedBytesOfB(tier, storage) : 0) + gemmLimits(tier, storage).rows * runBytes;
 }
 
 } // namespace tenon::cpu

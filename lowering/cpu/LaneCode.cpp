@@ -99,6 +99,25 @@ LaneValue LaneCode::divide(LaneValue a, LaneValue b, bool wantRemainder) {
   return LaneValue::lanes(operation(dividend, by));
 }
 
+LaneValue LaneCode::castValue(LaneValue a, Type to, bool isSigned) {
+  auto cast = [&](Value value, Type type) -> Value {
+    unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(),
+             width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    if (from == width)
+      return value;
+    if (from > width)
+      return builder.createOrFold<arith::TruncIOp>(type, value);
+    if (isSigned)
+      return builder.createOrFold<arith::ExtSIOp>(type, value);
+    return builder.createOrFold<arith::ExtUIOp>(type, value);
+  };
+  LaneValue result = a;
+  result.base = cast(a.base, a.kind == LaneValue::Kind::Lanes ? Type(vectorOf(to)) : to);
+  if (a.isAffine())
+    result.stride = cast(a.stride, to);
+  return result;
+}
+
 /// add, sub, mul, division and index_cast keep the affine form where they can. False: not one of these.
 bool LaneCode::emitInteger(Operation &op) {
   if (op.getNumOperands() == 0 || !isa<IndexType, IntegerType>(op.getOperand(0).getType()) ||
@@ -107,25 +126,7 @@ bool LaneCode::emitInteger(Operation &op) {
   LaneValue a = get(op.getOperand(0)), b = op.getNumOperands() > 1 ? get(op.getOperand(1)) : LaneValue();
   LaneValue result;
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    Type to = machineType(op.getResult(0).getType());
-    auto cast = [&](Value value, Type type) -> Value {
-      unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(),
-               width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-      if (from == width)
-        return value;
-      if (from > width)
-        return builder.createOrFold<arith::TruncIOp>(type, value);
-      if (isa<arith::IndexCastOp>(op))
-        return builder.createOrFold<arith::ExtSIOp>(type, value);
-      return builder.createOrFold<arith::ExtUIOp>(type, value);
-    };
-    result = a;
-    if (a.kind == LaneValue::Kind::Lanes)
-      result.base = cast(a.base, vectorOf(to));
-    else
-      result.base = cast(a.base, to);
-    if (a.isAffine())
-      result.stride = cast(a.stride, to);
+    result = castValue(a, machineType(op.getResult(0).getType()), isa<arith::IndexCastOp>(op));
   } else if (a.isUniform() && (op.getNumOperands() < 2 || b.isUniform()) && !isa<arith::AddIOp, arith::MulIOp>(op)) {
     return false;
   } else if (isa<arith::AddIOp>(op)) {

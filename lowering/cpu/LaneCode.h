@@ -94,6 +94,7 @@ private:
   };
   bool emitElementwise(mlir::Operation &op);
   bool emitConversion(mlir::Operation &op);
+  LaneValue castValue(LaneValue a, mlir::Type to, bool isSigned);
   bool emitInteger(mlir::Operation &op);
   bool emitMath(mlir::Operation &op);
   bool emitFold(FoldOp fold);

@@ -55,6 +55,20 @@ private:
     return sum;
   }
 
+  /// The base, or zeros, at all rows of a place.
+  void startRows(FunctionCode &code, LaneCode &lanes, SmallVector<LaneValue> &place, LaneValue zero,
+                 llvm::function_ref<void(llvm::function_ref<void()>)> alongLast) {
+    Type element = dx.getElementType();
+    forLoop(code.builder, constant(code.builder, 0), code.size(dxSizes[op.getDim()]), [&](Value row) {
+      place[op.getDim()] = LaneValue::uniform(row);
+      alongLast([&] {
+        LaneValue to = linear(lanes, code, dx, place);
+        LaneValue first = op.getBase() ? lanes.load(element, code.pointer(op.getBase()), to) : zero;
+        lanes.store(element, code.pointer(op.getDx()), to, first);
+      });
+    });
+  }
+
   void emitTile(FunctionCode &code) {
     auto &builder = code.builder;
     const bool inPlace =
@@ -87,14 +101,7 @@ private:
     Type element = dx.getElementType();
     LaneValue zero = LaneValue::uniform(arith::ConstantOp::create(builder, builder.getZeroAttr(element)));
     if (!inPlace)
-      forLoop(builder, constant(builder, 0), code.size(dxSizes[op.getDim()]), [&](Value row) {
-        place[op.getDim()] = LaneValue::uniform(row);
-        alongLast([&] {
-          LaneValue to = linear(lanes, code, dx, place);
-          LaneValue first = op.getBase() ? lanes.load(element, code.pointer(op.getBase()), to) : zero;
-          lanes.store(element, code.pointer(op.getDx()), to, first);
-        });
-      });
+      startRows(code, lanes, place, zero, alongLast);
     SmallVector<LaneValue> source(dy.getRank());
     for (auto [k, dim] : llvm::enumerate(op.getXDims()))
       if (dim >= 0 && !(hasColumns && int64_t(k) == lastDim))

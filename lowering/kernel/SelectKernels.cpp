@@ -1,13 +1,12 @@
 // Tensor form to kernel form. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
-#include "dialect/Rounds.h"
 #include "lowering/Passes.h"
 #include "lowering/kernel/ElementCode.h"
+#include "lowering/kernel/KernelGroups.h"
 #include "lowering/kernel/KernelResults.h"
 #include "lowering/kernel/ValuesInMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include <set>
 
 using namespace mlir;
 
@@ -17,30 +16,19 @@ namespace tenon {
 
 namespace {
 
-/// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.
-using Place = std::optional<SmallVector<int64_t>>;
-
-struct IsBefore {
-  bool operator()(Operation *a, Operation *b) const { return a != b && a->isBeforeInBlock(b); }
-};
-using OpsInOrder = std::set<Operation *, IsBefore>; // of one block
-
 class Selector {
 public:
-  Selector(func::FuncOp function, bool fuse) : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse)) {}
+  Selector(func::FuncOp function, bool fuse)
+      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse)), groups(fuse, inMemory, placed) {}
   void run();
 
 private:
   void selectBlock(Block &block);
+  bool isSumStored(DotOp dot, const llvm::DenseSet<Value> &fused);
   void selectDot(DotOp dot);
   void computeOperand(Value operand, Region &element);
+  void collectNest(Operation *op, SmallVectorImpl<Value> &rowResults, SmallVectorImpl<Value> &group);
   void selectNest(Operation *op);
-  SmallVector<Value> collectFused(Operation *root, Value value, int64_t rank);
-  void reach(Value value, Block *block, OpsInOrder &found);
-  unsigned codeOfMember(Value candidate, const llvm::SetVector<Value> &group);
-  bool fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup);
-  bool readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace,
-                    unsigned &budget);
   void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers,
                 ValueRange indices);
   Value memoryOf(Value value) {
@@ -54,139 +42,9 @@ private:
   bool fuse;
   llvm::DenseSet<Value> inMemory;      // results of element ops that get memory
   llvm::DenseMap<Value, Value> placed; // tensor-form value -> result of the kernel that makes it
+  KernelGroups groups;
   SmallVector<Operation *> dead;
 };
-
-// ---- fusion into a root kernel
-
-/// Whether everything that `value` reads, inlined at `place`, is known when `root` runs: members of the group at their own place,
-/// or memory made before.
-bool Selector::readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace,
-                            unsigned &budget) {
-  if (budget-- == 0)
-    return false;
-  if (group.contains(value)) {
-    if (!place || place->size() != groupPlace->size())
-      return false;
-    groupPlace = place;
-    return true;
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != root->getBlock())
-    return true;
-  if (isKernel(op) || isAddress(op) || inMemory.contains(value)) {
-    if (isAddress(op)) { // an address of something made before
-      for (Value operand : op->getOperands())
-        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == root->getBlock() && !def->isBeforeInBlock(root))
-          return false;
-      return true;
-    }
-    return op->isBeforeInBlock(root) && (isKernel(op) || placed.contains(value));
-  }
-  for (Value operand : op->getOperands()) {
-    if (!isa<RankedTensorType>(operand.getType()))
-      continue;
-    Place inner;
-    if (op->hasTrait<Elementwise>())
-      inner = place;
-    else if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && place) {
-      inner.emplace();
-      for (int64_t dim : broadcast.getDims())
-        inner->push_back((*place)[dim]);
-    }
-    if (!readsLegally(operand, inner, root, group, groupPlace, budget))
-      return false;
-  }
-  return true;
-}
-
-/// `placeOfGroup`: in, the identity of the group's rank; out, where the candidate reads the group, as indices of the candidate.
-bool Selector::fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup) {
-  SmallVector<int64_t> own;
-  for (int64_t i = 0; i < tensorOf(candidate).getRank(); ++i)
-    own.push_back(i);
-  Place place = own;
-  unsigned budget = 200;
-  Operation *op = candidate.getDefiningOp();
-  if (!op->hasTrait<Elementwise>() && !isa<BroadcastOp>(op))
-    return false;
-  return readsLegally(candidate, place, root, group, placeOfGroup, budget);
-}
-
-/// Adds the ops of `block` that read `value` and have memory themselves, or pass it through ops that have none.
-void Selector::reach(Value value, Block *block, OpsInOrder &found) {
-  SmallVector<Value> work{value};
-  llvm::DenseSet<Value> seen;
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val().getUsers()) {
-      if (user->getBlock() != block || isKernel(user) || isAddress(user))
-        continue;
-      for (Value result : user->getResults())
-        if (inMemory.contains(result))
-          found.insert(user);
-        else if (seen.insert(result).second)
-          work.push_back(result);
-    }
-}
-
-/// How much code an element of `candidate` is besides that of the group.
-unsigned Selector::codeOfMember(Value candidate, const llvm::SetVector<Value> &group) {
-  SmallVector<Value> work{candidate};
-  llvm::DenseSet<Operation *> seen;
-  unsigned code = 0;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || isKernel(op) || isAddress(op) || group.contains(value) || (value != candidate && inMemory.contains(value)) ||
-        !seen.insert(op).second)
-      continue;
-    code += codeOf(op);
-    llvm::append_range(work, op->getOperands());
-  }
-  return code;
-}
-
-/// Whether a round may end between two ops of its body, the first of which runs in any case.
-static bool isSkippedBetween(Operation *first, Operation *second) {
-  return isa<StackOp>(first->getParentOp()) && llvm::any_of(first->getBlock()->getOps<SkipOp>(), [&](SkipOp skip) {
-           return first->isBeforeInBlock(skip) && skip->isBeforeInBlock(second);
-         });
-}
-
-SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t rank) {
-  llvm::SetVector<Value> group;
-  group.insert(value);
-  if (!fuse)
-    return {};
-  SmallVector<Value> fused;
-  auto shape = sizesOf(tensorOf(value));
-  Place identity = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  OpsInOrder readers;
-  reach(value, root->getBlock(), readers);
-  for (unsigned code = 0; !readers.empty();) { // those of a member stand behind it
-    Operation *op = *readers.begin();
-    readers.erase(readers.begin());
-    if (op == root || op->getNumResults() != 1 || isSkippedBetween(root, op))
-      continue;
-    Value candidate = op->getResult(0);
-    if (placed.contains(candidate) || group.contains(candidate) || sizesOf(tensorOf(candidate)) != shape)
-      continue;
-    const unsigned more = codeOfMember(candidate, group);
-    if (code + more > kMostCodeOfKernel)
-      continue;
-    Place at = identity;       // the candidate must read the group at its own indices
-    inMemory.erase(candidate); // while it is looked at, it is not a leaf
-    bool legal = fusable(candidate, root, group, at) && *at == *identity;
-    inMemory.insert(candidate);
-    if (!legal)
-      continue;
-    code += more;
-    group.insert(candidate);
-    fused.push_back(candidate);
-    reach(candidate, root->getBlock(), readers);
-  }
-  return fused;
-}
 
 void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers,
                         ValueRange indices) {
@@ -214,31 +72,31 @@ void Selector::computeOperand(Value operand, Region &element) {
   YieldOp::create(inside, operand.getLoc(), scalar);
 }
 
-/// The sum of a contraction is stored if someone besides the fused values reads it.
-void Selector::selectDot(DotOp dot) {
-  int64_t rank = tensorOf(dot.getY()).getRank();
-  SmallVector<Value> fused = collectFused(dot, dot.getY(), rank);
-  llvm::DenseSet<Value> inGroup(fused.begin(), fused.end());
-  bool stored = false; // does anything reach the sum without passing through a fused value?
+/// Whether anything reaches the sum of a contraction without passing through a value that is fused with it.
+bool Selector::isSumStored(DotOp dot, const llvm::DenseSet<Value> &fused) {
   SmallVector<Value> work{dot.getY()};
   llvm::DenseSet<Value> seen;
-  while (!work.empty() && !stored) {
-    Value value = work.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      if (isKernel(user) || isAddress(user) || user->getBlock() != dot->getBlock()) {
-        stored = true;
-        break;
-      }
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (isKernel(user) || isAddress(user) || user->getBlock() != dot->getBlock())
+        return true;
       for (Value result : user->getResults()) {
-        if (inGroup.contains(result))
+        if (fused.contains(result))
           continue;
         if (inMemory.contains(result))
-          stored = true;
-        else if (seen.insert(result).second)
+          return true;
+        if (seen.insert(result).second)
           work.push_back(result);
       }
     }
-  }
+  return false;
+}
+
+void Selector::selectDot(DotOp dot) {
+  int64_t rank = tensorOf(dot.getY()).getRank();
+  SmallVector<Value> fused = groups.collect(dot, dot.getY(), rank);
+  llvm::DenseSet<Value> inGroup(fused.begin(), fused.end());
+  const bool stored = isSumStored(dot, inGroup);
   SmallVector<Value> group{dot.getY()};
   SmallVector<int64_t> numbers{stored ? 0 : -1};
   SmallVector<Type> types;
@@ -279,9 +137,8 @@ void Selector::selectDot(DotOp dot) {
       placed[value] = gemm.getResult(number);
 }
 
-/// One nest for the results of `op` that need memory and what fuses with them.
-void Selector::selectNest(Operation *op) {
-  SmallVector<Value> rowResults, group;
+/// The results of `op` that need memory and what fuses with them, those with one element per row apart.
+void Selector::collectNest(Operation *op, SmallVectorImpl<Value> &rowResults, SmallVectorImpl<Value> &group) {
   for (Value result : op->getResults()) {
     if (!inMemory.contains(result) || placed.contains(result))
       continue;
@@ -292,9 +149,15 @@ void Selector::selectNest(Operation *op) {
     for (Value result : llvm::reverse(op->getResults()))
       root = isRowResult(result) ? root : result;
   if (root) {
-    SmallVector<Value> fused = collectFused(op, root, tensorOf(root).getRank());
+    SmallVector<Value> fused = groups.collect(op, root, tensorOf(root).getRank());
     group.append(fused);
   }
+}
+
+/// One nest for these.
+void Selector::selectNest(Operation *op) {
+  SmallVector<Value> rowResults, group;
+  collectNest(op, rowResults, group);
   if (rowResults.empty() && group.empty())
     return;
   SmallVector<Type> types;

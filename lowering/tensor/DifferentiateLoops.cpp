@@ -83,6 +83,32 @@ void Differentiator::startReverse(StackOp stack, ArrayRef<unsigned> realCarries,
           inside);
 }
 
+/// Depths that did not run forwards do not run backwards.
+static LogicalResult skipRounds(StackOp stack, Value depth, OpBuilder &inside) {
+  if (!mayEndEarly(stack))
+    return success();
+  if (!roundsCarry(stack))
+    return notSupported(stack) << "the gradient of a stack that skips rounds and does not count the others";
+  Value rounds = stack.getResult(*roundsCarry(stack));
+  Value number = DepthValueOp::create(inside, stack.getLoc(), rounds.getType(), depth);
+  SkipOp::create(inside, stack.getLoc(), Build(inside, stack.getLoc()).compare(Comparison::le, rounds, number), Value());
+  return success();
+}
+
+LogicalResult Differentiator::fillReverse(StackOp stack, ArrayRef<unsigned> realCarries, const llvm::SetVector<Value> &captured,
+                                          Gradients &gradients, ReversedStack &reversed, Gradients &inner, OpBuilder &inside) {
+  if (failed(skipRounds(stack, reversed.depth(), inside)))
+    return failure();
+  startReverse(stack, realCarries, captured, gradients, reversed, inner, inside);
+  Block &body = stack.getBody().front();
+  depths.push_back(reversed.depth());
+  forwardDepths.push_back(body.getArgument(0));
+  LogicalResult walked = walk(body, inner, inside);
+  depths.pop_back();
+  forwardDepths.pop_back();
+  return walked;
+}
+
 /// Carries of the reverse loop: gradients of the real carries, then sums for the captured values, then sums for the parameters of
 /// a stack that a loop around runs several times. Its collected results: gradients of the stack's own parameters by depth, then
 /// of what it reads of values from outside by depth.
@@ -98,22 +124,7 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   Gradients inner;
   OpBuilder inside(stack.getContext());
   inside.setInsertionPointToEnd(reversed.body());
-  if (mayEndEarly(stack) && !roundsCarry(stack)) {
-    delete reversed.body();
-    return notSupported(stack) << "the gradient of a stack that skips rounds and does not count the others";
-  }
-  if (mayEndEarly(stack)) { // depths from this one on did not run
-    Value rounds = stack.getResult(*roundsCarry(stack));
-    Value depth = DepthValueOp::create(inside, stack.getLoc(), rounds.getType(), reversed.depth());
-    SkipOp::create(inside, stack.getLoc(), Build(inside, stack.getLoc()).compare(Comparison::le, rounds, depth), Value());
-  }
-  startReverse(stack, realCarries, captured, gradients, reversed, inner, inside);
-  depths.push_back(reversed.depth());
-  forwardDepths.push_back(body.getArgument(0));
-  LogicalResult walked = walk(body, inner, inside);
-  depths.pop_back();
-  forwardDepths.pop_back();
-  if (failed(walked)) {
+  if (failed(fillReverse(stack, realCarries, captured, gradients, reversed, inner, inside))) {
     delete reversed.body();
     return failure();
   }

@@ -90,6 +90,9 @@ private:
   llvm::SetVector<mlir::Value> activeCaptures(StackOp stack);
   void startReverse(StackOp stack, llvm::ArrayRef<unsigned> realCarries, const llvm::SetVector<mlir::Value> &captured,
                     Gradients &gradients, ReversedStack &reversed, Gradients &inner, mlir::OpBuilder &inside);
+  mlir::LogicalResult fillReverse(StackOp stack, llvm::ArrayRef<unsigned> realCarries,
+                                  const llvm::SetVector<mlir::Value> &captured, Gradients &gradients, ReversedStack &reversed,
+                                  Gradients &inner, mlir::OpBuilder &inside);
   mlir::LogicalResult differentiateStack(StackOp stack, Gradients &gradients, mlir::OpBuilder &builder);
   void writeParameters(Gradients &gradients, mlir::OpBuilder &builder);
   void writeByDepth(const ParameterGradient &gradient, mlir::OpBuilder &builder);

@@ -40,6 +40,31 @@ bool dependsOnData(Value index) {
 /// Rows up to which a table is contracted whole although only data know which of them are asked for: segments, buckets.
 constexpr int64_t kFewRows = 64;
 
+/// Labels of a contraction whose result has `kept` and behind them the gathered dimension (below 0); the others are summed.
+struct InnerLabels {
+  explicit InnerLabels(ArrayRef<int64_t> kept) : gathered(kept.size()), summed(gathered + 1) {
+    for (auto [k, label] : llvm::enumerate(kept))
+      number[label] = k;
+  }
+  SmallVector<int64_t> of(ArrayRef<int64_t> labels) {
+    SmallVector<int64_t> result;
+    for (int64_t label : labels) {
+      if (label < 0) {
+        result.push_back(gathered);
+        continue;
+      }
+      auto [place, isNew] = number.try_emplace(label, summed);
+      summed += isNew;
+      result.push_back(place->second);
+    }
+    return result;
+  }
+
+private:
+  int64_t gathered, summed;
+  llvm::SmallDenseMap<int64_t, int64_t> number;
+};
+
 /// dot(a, x[P: index]) = dot(a, x)[P: index] where the index shares a dimension with a: relative scores contract each distance
 /// once per query and not once per pair, and the gathered vectors never exist. Source: Dai et al. 2019, appendix B. An embedding
 /// does not match: its index shares nothing with the weights, or is of tokens, and the table has a row for each of a vocabulary.
@@ -85,25 +110,10 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
     for (int64_t label : kept)
       sizes.push_back(sizesOf(y)[label]);
     sizes.push_back(sizesOf(x)[gather.getDim()]);
-    int64_t gathered = kept.size(), summed = gathered + 1;
-    llvm::SmallDenseMap<int64_t, int64_t> relabel;
-    for (auto [k, label] : llvm::enumerate(kept))
-      relabel[label] = k;
-    auto renamed = [&](ArrayRef<int64_t> old) {
-      SmallVector<int64_t> result;
-      for (int64_t label : old) {
-        if (label < 0) {
-          result.push_back(gathered);
-          continue;
-        }
-        auto [it, inserted] = relabel.try_emplace(label, summed);
-        summed += inserted;
-        result.push_back(it->second);
-      }
-      return rewriter.getDenseI64ArrayAttr(result);
-    };
+    int64_t gathered = kept.size();
+    InnerLabels renamed(kept);
     auto inner = tensorType(sizes, y.getElementType(), std::max(dimCountOf(y), dimCountOf(x)));
-    auto newA = renamed(aLabels), newX = renamed(xLabels);
+    auto newA = rewriter.getDenseI64ArrayAttr(renamed.of(aLabels)), newX = rewriter.getDenseI64ArrayAttr(renamed.of(xLabels));
     Value dot = multiplyingIn(op->getAttr(kCompute), DotOp::create(rewriter, op.getLoc(), inner, a, gather.getX(), newA, newX));
     SmallVector<int64_t> innerDims(kept), indexDims;
     innerDims.push_back(-1);

@@ -72,12 +72,4 @@ private:
   std::unordered_map<std::string, int32_t> ids; // spelling -> id, of `symbols`
 };
 
-/// The next code point of `text` at `offset`, which moves on; U+FFFD for a malformed byte.
-char32_t decodeCodePoint(std::string_view text, size_t &offset);
-/// The first byte of a text that belongs to no character of UTF-8.
-std::optional<size_t> malformedAt(std::string_view text);
-void appendCodePoint(std::string &text, char32_t point);
-/// How many bytes at the end of `text` are the start of a character that is not complete: 0..3.
-size_t incompleteTail(std::string_view text);
-
 } // namespace tenon::data

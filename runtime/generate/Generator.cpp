@@ -1,5 +1,6 @@
 #include "runtime/generate/Generator.h"
 #include "runtime/Artifact.h"
+#include "runtime/data/Utf8.h"
 #include <utility>
 
 namespace tenon::generate {

@@ -2,6 +2,7 @@
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
 #include "runtime/train/RunMetadata.h"
+#include "runtime/train/StateFile.h"
 #include "tenon/artifact.h"
 #include <algorithm>
 #include <cmath>
@@ -31,25 +32,6 @@ constexpr const char *kStatesFile = "states.safetensors", *kMeansFile = "average
 /// Of task number `task`, from 0.
 std::string statesFile(size_t task) {
   return task == 0 ? std::string(kStatesFile) : runtime::concat("states-", task + 1, ".safetensors");
-}
-
-/// States that belong to the context, as a safetensors file; those of the model go with the parameters.
-runtime::SafetensorsWriter declareStates(const Context &context) {
-  runtime::SafetensorsWriter writer;
-  for (size_t i = 0; i < context.states().size(); ++i)
-    if (const BoundTensor &state = context.states()[i]; !context.entry().states[i].ofModel)
-      writer.declare(state.name, state.type, std::vector<uint64_t>(state.shape.begin(), state.shape.end()));
-  return writer;
-}
-
-Status writeStates(const Context &context, runtime::ByteSink &sink) {
-  runtime::SafetensorsWriter writer = declareStates(context);
-  Status status = writer.begin(sink);
-  for (size_t i = 0; status.ok() && i < context.states().size(); ++i)
-    if (!context.entry().states[i].ofModel)
-      status = visitView(context.state(static_cast<int>(i)),
-                         [&](const char *values, uint64_t bytes) { return writer.write(values, bytes); });
-  return status.ok() ? writer.finish() : status;
 }
 
 /// "; its first difference: emb is [256, 32] there and [256, 64] here", or nothing.
@@ -179,19 +161,6 @@ Status loadArenas(const OpenFiles &files, Parameters &parameters) {
   return {};
 }
 
-Status checkStates(const runtime::SafetensorsFile &file, const Context &context) {
-  for (size_t i = 0; i < context.states().size(); ++i) {
-    const BoundTensor &state = context.states()[i];
-    if (context.entry().states[i].ofModel)
-      continue;
-    const runtime::SafetensorsEntry *entry = file.find(state.name);
-    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
-      return inputError(file.path(), entry ? ": the state " : " lacks the state ", state.name,
-                        entry ? " has another size or type" : "", "; the file was made with another batch size, memory or model");
-  }
-  return {};
-}
-
 /// States of another size than those of the checkpoint belong to another run.
 Status checkStatesOf(const runtime::LoadedCheckpoint &checkpoint, const runtime::SafetensorsFile &file, const Context &context) {
   const std::string sizes = changedSizes(checkpoint, context);
@@ -221,29 +190,7 @@ Status openOthers(const runtime::LoadedCheckpoint &checkpoint, const RunParts &p
   return {};
 }
 
-Status readStates(const runtime::SafetensorsFile &file, Context &context) {
-  for (size_t i = 0; i < context.states().size(); ++i)
-    if (!context.entry().states[i].ofModel)
-      if (Status status = context.setState(static_cast<int>(i),
-                                           [&](char *values) { return file.read(*file.find(context.states()[i].name), values); });
-          status.failed())
-        return status;
-  return {};
-}
-
 } // namespace
-
-Status loadStates(const std::string &path, Context &context) {
-  auto file = runtime::SafetensorsFile::open(path);
-  if (!file.ok())
-    return file.status();
-  Status status = checkStates(*file, context);
-  return status.ok() ? readStates(*file, context) : status;
-}
-
-Status saveStates(const std::string &path, const Context &context, runtime::FileBatch *batch) {
-  return runtime::replaceFile(path, [&](runtime::ByteSink &sink) { return writeStates(context, sink); }, batch);
-}
 
 Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep, const RunParts &parts) {
   const Parameters &parameters = *context.parameters();
@@ -262,9 +209,9 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
   if (const Parameters *means = parts.means)
     contents.files.push_back({kMeansFile, means->fileBytes(), [means](runtime::ByteSink &sink) { return means->saveTo(sink); }});
   for (size_t i = 0; i < parts.others.size(); ++i)
-    contents.files.push_back({statesFile(i + 1), declareStates(*parts.others[i]).fileBytes(),
+    contents.files.push_back({statesFile(i + 1), stateFileBytes(*parts.others[i]),
                               [other = parts.others[i]](runtime::ByteSink &sink) { return writeStates(*other, sink); }});
-  contents.files.push_back({kStatesFile, declareStates(context).fileBytes(),
+  contents.files.push_back({kStatesFile, stateFileBytes(context),
                             [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
   return runtime::saveCheckpoint(directory, contents, keep);
 }

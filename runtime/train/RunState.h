@@ -53,10 +53,6 @@ runtime::Status saveRun(const std::string &directory, const RunState &state, con
 runtime::Status loadRun(const std::string &directory, const std::string &which, RunState &state, runtime::Context &context,
                         bool &found, std::vector<std::string> &notes, const RunParts &parts = {});
 
-/// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.
-runtime::Status saveStates(const std::string &path, const runtime::Context &context, runtime::FileBatch *batch = nullptr);
-runtime::Status loadStates(const std::string &path, runtime::Context &context);
-
 /// DIRECTORY of the checkpoints of a run: the one of its best evaluation is kept in a folder of its own, which pruning leaves
 /// alone.
 std::string bestDirectory(const std::string &directory);

@@ -1,4 +1,5 @@
 #include "runtime/data/Text.h"
+#include "runtime/data/Utf8.h"
 #include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>

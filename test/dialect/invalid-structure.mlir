@@ -95,7 +95,7 @@ func.func @f() {
   ^bb0(%i: index):
     %c = arith.constant 1.0 : f32
     tenon.put 0 [%i], %c : f32
-    // expected-error @+1 {{'tenon.yield' op expects parent op to be one of 'tenon.stack, tenon.fold, tenon.gemm, tenon.attention, tenon.attention_grad'}}
+    // expected-error @+1 {{'tenon.yield' op expects parent op to be one of 'tenon.stack, tenon.fold, tenon.gemm, tenon.attention, tenon.attention_grad, tenon.map'}}
     tenon.yield
   }
   return

@@ -55,6 +55,25 @@ func.func @reals(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %c: tensor<4x8xi1>) {
   %v = tenon.convert %x : tensor<4x8xf32> -> tensor<4x8xbf16>
   // CHECK: %{{.*}} = tenon.compare ne %{{.*}}, %{{.*}} : tensor<4x8xf32> -> tensor<4x8xi1>
   %e = tenon.compare ne %x, %y : tensor<4x8xf32> -> tensor<4x8xi1>
+  // CHECK: %{{.*}} = tenon.map %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<4x8xi1> -> tensor<4x8xf32> {
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[C:.*]]: i1):
+  // CHECK-NEXT: %[[Z:.*]] = math.roundeven %[[X]] : f32
+  // CHECK-NEXT: %[[Y:.*]] = arith.select %[[C]], %[[Z]], %[[X]] : f32
+  // CHECK-NEXT: tenon.yield %[[Y]] : f32
+  // CHECK-NEXT: }
+  %m = tenon.map %x, %c : tensor<4x8xf32>, tensor<4x8xi1> -> tensor<4x8xf32> {
+  ^bb0(%a: f32, %b: i1):
+    %z = math.roundeven %a : f32
+    %w = arith.select %b, %z, %a : f32
+    tenon.yield %w : f32
+  }
+  // CHECK: %{{.*}} = tenon.map -> tensor<4xi64> attributes {note} {
+  // CHECK-NEXT: %[[N:.*]] = arith.constant 7 : i64
+  // CHECK-NEXT: tenon.yield %[[N]] : i64
+  %n = tenon.map -> tensor<4xi64> attributes {note} {
+    %seven = arith.constant 7 : i64
+    tenon.yield %seven : i64
+  }
   return
 }
 

@@ -7,6 +7,7 @@
 #include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Picture.h"
 #include "tools/tenon/Say.h"
+#include "tools/tenon/SymbolLines.h"
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -20,7 +21,6 @@ using runtime::Manifest;
 namespace {
 
 constexpr int64_t kMostSymbols = 64; // of a text, where nobody says how many
-constexpr size_t kLettersOfLine = 76, kLettersOfTitle = 40;
 
 /// Tasks whose window may have any length: they fill it from a text, and nothing else depends on it.
 bool fitsAnyLength(const std::string &task) {
@@ -130,41 +130,6 @@ Status checkPrompt(const EntryInfo &entry, int text) {
       return usageError("--prompt gives no '", entry.inputs[i].name,
                         "', which the model reads too; without --prompt the first row of the run's data is drawn");
   return {};
-}
-
-size_t lettersOf(const std::string &text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
-/// Lines of symbols with the number of the first of each, for maps that have no room for them. Words have blanks between them,
-/// letters and <marks> have none. `first`: the number of the first symbol.
-std::vector<std::string> linesOf(std::span<const std::string> symbols, int64_t first) {
-  std::vector<std::string> lines;
-  size_t length = kLettersOfLine;
-  for (size_t i = 0; i < symbols.size(); ++i) {
-    const std::string &symbol = symbols[i];
-    const bool joined =
-        i == 0 || symbol[0] == '<' || symbols[i - 1][0] == '<' || (lettersOf(symbol) == 1 && lettersOf(symbols[i - 1]) == 1);
-    if (length + lettersOf(symbol) > kLettersOfLine) {
-      const std::string number = std::to_string(first + static_cast<int64_t>(i));
-      lines.push_back(std::string(5 - std::min<size_t>(5, number.size()), ' ') + number + "  ");
-      length = 0;
-    } else if (!joined) {
-      lines.back() += ' ';
-      ++length;
-    }
-    lines.back() += symbol;
-    length += lettersOf(symbol);
-  }
-  return lines;
-}
-
-/// The end of a path, as much as a title has room for.
-std::string lastOf(const std::string &path) {
-  size_t begin = path.size() > kLettersOfTitle ? path.size() - kLettersOfTitle : 0;
-  while (begin > 0 && begin < path.size() && (static_cast<unsigned char>(path[begin]) & 0xC0) == 0x80)
-    ++begin;
-  return begin > 0 ? "\xe2\x80\xa6" + path.substr(begin) : path;
 }
 
 class Drawing {
@@ -378,7 +343,7 @@ private:
     const DrawnMaps drawn = maps.take();
     for (const std::string &limit : drawn.limits)
       note(limit);
-    const std::string title = concat("Attention in ", lastOf(run.path), " at step ", step);
+    const std::string title = concat("Attention in ", endOfPath(run.path), " at step ", step);
     std::vector<std::string> lines = drawn.limits, text;
     const size_t count = places < 0 ? symbols.text.size() : std::min(symbols.text.size(), static_cast<size_t>(places));
     size_t longest = 0, memory = 0;
@@ -389,8 +354,8 @@ private:
     if (longest > kMostLabelled) {
       const std::span<const std::string> all = symbols.text, before = earlier;
       memory = std::min(memory, before.size());
-      text = linesOf(before.last(memory), -static_cast<int64_t>(memory));
-      for (std::string &line : linesOf(all.first(std::min(count, static_cast<size_t>(kMostPlaces))), 0))
+      text = symbolLines(before.last(memory), -static_cast<int64_t>(memory));
+      for (std::string &line : symbolLines(all.first(std::min(count, static_cast<size_t>(kMostPlaces))), 0))
         text.push_back(std::move(line));
     }
     if (Status status = writePicture(output(), title, drawHeatMaps(title, lines, text, drawn.rows)); status.failed())

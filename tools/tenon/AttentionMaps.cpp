@@ -1,4 +1,5 @@
 #include "tools/tenon/AttentionMaps.h"
+#include "runtime/data/Utf8.h"
 #include <algorithm>
 #include <tuple>
 

@@ -1,6 +1,7 @@
 #include "tools/tenon/GenerateTexts.h"
 #include "runtime/Json.h"
 #include "runtime/Npy.h"
+#include "runtime/data/Utf8.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>

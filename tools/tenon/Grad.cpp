@@ -1,7 +1,7 @@
 // tenon grad: losses and the gradient of every parameter.
 #include "runtime/Safetensors.h"
 #include "runtime/train/Feeder.h"
-#include "runtime/train/RunState.h"
+#include "runtime/train/StateFile.h"
 #include "tools/tenon/Call.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // tenon run: one call of an entry, inputs and outputs as .npy files.
-#include "runtime/train/RunState.h"
+#include "runtime/train/StateFile.h"
 #include "tools/tenon/Call.h"
 
 namespace tenon::driver {

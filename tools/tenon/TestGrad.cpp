@@ -1,8 +1,8 @@
 // tenon test-grad: the compiled gradient against central differences of the compiled loss, in double precision.
 #include "runtime/data/Random.h"
 #include "runtime/train/Feeder.h"
-#include "runtime/train/RunState.h"
 #include "runtime/train/Session.h"
+#include "runtime/train/StateFile.h"
 #include "tools/tenon/Call.h"
 #include <cmath>
 #include <cstdio>

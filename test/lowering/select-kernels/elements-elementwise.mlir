@@ -430,3 +430,28 @@ func.func @activation_grad(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) attributes 
   tenon.output 0 "y", %y : tensor<4x8xf32>
   return
 }
+
+// The code of a map, whatever its ops are.
+// CHECK-LABEL: func.func @map(
+// CHECK: tenon.nest
+// CHECK: tenon.each
+// CHECK: %[[A:.*]] = tenon.at %arg0
+// CHECK-NEXT: %[[N:.*]] = tenon.at %arg1
+// CHECK-NEXT: %[[E:.*]] = math.erf %[[A]] : f32
+// CHECK-NEXT: %[[R:.*]] = arith.sitofp %[[N]] : i32 to f32
+// CHECK-NEXT: %[[M:.*]] = arith.maximumf %[[E]], %[[R]] : f32
+// CHECK-NEXT: tenon.put 0[%{{.*}}, %{{.*}}], %[[M]] : f32
+// CHECK-NOT: tenon.nest
+// CHECK-NOT: tenon.map
+// CHECK: return
+func.func @map(%x: tensor<4x8xf32>, %i: tensor<4x8xi32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.map %x, %i : tensor<4x8xf32>, tensor<4x8xi32> -> tensor<4x8xf32> {
+  ^bb0(%a: f32, %n: i32):
+    %e = math.erf %a : f32
+    %r = arith.sitofp %n : i32 to f32
+    %m = arith.maximumf %e, %r : f32
+    tenon.yield %m : f32
+  }
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}

@@ -60,3 +60,63 @@ func.func @also_an_output(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {
   tenon.output 1 "y", %y : tensor<4x8xf32>
   return
 }
+
+// A map is an elementwise op like others: it runs behind a contraction, with what reads it, and its inputs in it.
+// CHECK-LABEL: func.func @map_behind
+// CHECK-NOT: tenon.nest
+// CHECK: tenon.gemm %arg0[0, 2], %arg1[1, 2] rank 2 : {{.*}} -> tensor<4x6xf32> {
+// CHECK: ^bb0(%{{.*}}: index, %{{.*}}: index, %[[SUM:.*]]: f32):
+// CHECK: %[[TWICE:.*]] = arith.mulf %[[SUM]]
+// CHECK: %[[ERF:.*]] = math.erf %[[TWICE]]
+// CHECK: %[[NEG:.*]] = arith.negf %[[ERF]]
+// CHECK: tenon.put 0[%{{.*}}, %{{.*}}], %[[NEG]]
+// CHECK-NOT: tenon.nest
+// CHECK: return
+func.func @map_behind(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %d = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %two = tenon.constant 2.0 : tensor<4x6xf32>
+  %t = tenon.mul %d, %two : tensor<4x6xf32>
+  %m = tenon.map %t : tensor<4x6xf32> -> tensor<4x6xf32> {
+  ^bb0(%a: f32):
+    %e = math.erf %a : f32
+    tenon.yield %e : f32
+  }
+  %y = tenon.neg %m : tensor<4x6xf32>
+  tenon.output 0 "y", %y : tensor<4x6xf32>
+  return
+}
+
+// What it costs is what its code costs: a function of libm is stored for its two contractions, a sign is computed in both.
+// CHECK-LABEL: func.func @map_costs
+// CHECK: %[[E:.*]] = tenon.nest
+// CHECK: math.erf
+// CHECK-NOT: math.erf
+// CHECK: tenon.gemm %[[E]]
+// CHECK: tenon.gemm %[[E]]
+// CHECK: tenon.gemm element
+// CHECK: math.absf
+// CHECK: tenon.gemm element
+// CHECK: math.absf
+// CHECK-NOT: math.erf
+// CHECK: return
+func.func @map_costs(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %u: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %e = tenon.map %x : tensor<4x8xf32> -> tensor<4x8xf32> {
+  ^bb0(%a: f32):
+    %r = math.erf %a : f32
+    tenon.yield %r : f32
+  }
+  %s = tenon.map %x : tensor<4x8xf32> -> tensor<4x8xf32> {
+  ^bb0(%a: f32):
+    %r = math.absf %a : f32
+    tenon.yield %r : f32
+  }
+  %a = tenon.dot %e[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %b = tenon.dot %e[0, 2], %u[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %c = tenon.dot %s[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %d = tenon.dot %s[0, 2], %u[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  tenon.output 0 "a", %a : tensor<4x8xf32>
+  tenon.output 1 "b", %b : tensor<4x6xf32>
+  tenon.output 2 "c", %c : tensor<4x8xf32>
+  tenon.output 3 "d", %d : tensor<4x6xf32>
+  return
+}

@@ -43,8 +43,9 @@ BOUND = {"f64": 1e-10, "f32": 1e-3}  # of the largest value of a tensor, or of 1
 # (op_gradients.py proves both).
 ELSEWHERE = {"trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "sample", "top"}
 # Losses that weigh each row in another way cannot be cut in slices (e2e/slices.test proves it); these specifications are
-# differentiated in f32 and f64 (e2e/loss-scale.test has f16, e2e/split-parameters.test parameters in two halves, joined).
-OPS_ELSEWHERE = {"sum_slices", "read_loss_scale", "join"}
+# differentiated in f32 and f64 (e2e/loss-scale.test has f16, e2e/split-parameters.test parameters in two halves, joined). Maps
+# are made where a target takes attention apart (lowering/decompose/, plugin/).
+OPS_ELSEWHERE = {"sum_slices", "read_loss_scale", "join", "map"}
 # What the compiled specifications must cross and have; attention: its optional operands and attributes.
 LENGTHS, HEADS = {1, 2, 17, 67, 131, 197, 300}, {24, 40, 41, 64}
 OPERANDS = ["query", "key", "value", "position_query", "table", "selected_scores", "score_table", "value_table",

@@ -1,0 +1,145 @@
+#include "lowering/cpu/GemmAxes.h"
+#include "dialect/TensorSizes.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+GemmAxes::GemmAxes(GemmOp op)
+    : a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()), b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()),
+      block(op.getBody().front()), rank(op.getRank()) {
+  for (const GemmSide *side : {&a, &b})
+    for (auto [dim, label] : llvm::enumerate(side->labels))
+      sizes.try_emplace(label, sizesOf(side->type)[dim]);
+  sort();
+  findRanges();
+}
+
+/// The label of the last index of the first put: the direction in which the result is contiguous.
+int64_t GemmAxes::contiguousLabel() const {
+  for (PutOp put : block.getOps<PutOp>())
+    if (!put.getIndices().empty())
+      if (auto index = dyn_cast<BlockArgument>(put.getIndices().back()); index && index.getOwner() == &block)
+        return index.getArgNumber();
+  return rank - 1;
+}
+
+/// Sorts labels into rows, columns, depth and batch. An operand in memory whose depth is no strided dimension is brought in
+/// order first (A), or read element by element where it is packed (B).
+void GemmAxes::sort() {
+  if (!b.has(contiguousLabel()) && a.has(contiguousLabel()))
+    std::swap(a, b);
+  if (setDepth(); a.element && !b.element && !isRun(b, depth)) // B would be read element by element, A is so anyway
+    std::swap(a, b);
+  setDepth();
+  Labels onlyA, onlyB, both;
+  for (int64_t label : a.labels)
+    if (!b.has(label))
+      onlyA.push_back(label);
+    else if (label < rank)
+      both.push_back(label);
+  for (int64_t label : b.labels)
+    if (!a.has(label))
+      onlyB.push_back(label);
+  isReordered = !isRun(a, depth);
+  isGathered = !isRun(b, depth);
+  if (isReordered) {
+    inMemory = a;
+    ordering = both;
+    ordering.append(onlyA);
+    ordering.append(depth);
+    AffineExpr stride = getAffineConstantExpr(1, a.type.getContext());
+    for (int64_t label : llvm::reverse(ordering)) {
+      a.strides[llvm::find(a.labels, label) - a.labels.begin()] = stride;
+      stride = stride * sizes.lookup(label);
+    }
+    a.offset = getAffineConstantExpr(0, a.type.getContext());
+  }
+  rows = a.runOf(onlyA, sizes);
+  if (isSlice(onlyA)) { // a batch of its outer dimension would pack B for each entry
+    a.readInRanges(rows.back(), sizes.lookup(rows.back()));
+    rows = onlyA;
+  }
+  columns = b.element || isGathered ? columnsOfResult(onlyB) : b.runOf(onlyB, sizes);
+  batch = both;
+  for (int64_t label : onlyA)
+    if (!llvm::is_contained(rows, label))
+      batch.push_back(label);
+  for (int64_t label : onlyB)
+    if (!llvm::is_contained(columns, label))
+      batch.push_back(label);
+  llvm::sort(batch);
+}
+
+/// Ranges of rows of A, or of steps of B, that are read where they lie: A row by row, as strips of micro-kernels, B where it is
+/// packed. Other operands with ranges are copied into scratch.
+void GemmAxes::findRanges() {
+  hasRowsInRanges = a.hasLinesInRanges(rows, depth, sizes);
+  auto isEven = [](AffineExpr start) { return start.isMultipleOf(2); }; // pairs are not cut
+  hasStepsInRanges = b.hasLinesInRanges(depth, columns, sizes) && !isGathered &&
+                     (!b.type.getElementType().isBF16() || llvm::all_of(b.starts, isEven));
+}
+
+/// Whether A is some rows of each entry of an outer dimension, as many as make strips, known (few rows read B where it is).
+bool GemmAxes::isSlice(const Labels &lines) const {
+  constexpr int64_t kFewestOfEntry = 16;
+  if (a.element || isReordered || lines.size() != 2 || rows.size() != 1 || depth.empty())
+    return false;
+  auto size = dyn_cast<AffineConstantExpr>(sizes.lookup(rows.back()));
+  return size && size.getValue() >= kFewestOfEntry && isOneElement(a.strideOf(depth, sizes));
+}
+
+bool GemmAxes::isRun(const GemmSide &side, const Labels &labels) const {
+  return side.runOf(labels, sizes).size() == labels.size();
+}
+
+/// Sets `depth` in the order of A, or in that of B where more operands have it in memory, or are computed side by side.
+void GemmAxes::setDepth() {
+  auto orderOf = [&](const GemmSide &side) {
+    Labels order;
+    for (int64_t label : side.labels)
+      if (label >= rank)
+        order.push_back(label);
+    return order;
+  };
+  auto gain = [&](const GemmSide &side, const Labels &order) {
+    if (!side.element)
+      return isRun(side, order) ? 2 : 0;
+    Labels wide;
+    for (int64_t label : order)
+      if (!isOneElement(sizes.lookup(label)))
+        wide.push_back(label);
+    return !wide.empty() && side.contiguous(side.labels, sizes) == wide.back() ? 1 : 0;
+  };
+  const Labels ofA = orderOf(a), ofB = orderOf(b);
+  depth = gain(a, ofB) + gain(b, ofB) > gain(a, ofA) + gain(b, ofA) ? ofB : ofA;
+}
+
+/// Of labels that B alone has, where its elements are read one by one: those along which the result is contiguous; all, where
+/// these are too few for panels.
+Labels GemmAxes::columnsOfResult(Labels labels) const {
+  constexpr int64_t kFewColumns = 64;
+  PutOp put = block.getOps<PutOp>().empty() ? PutOp() : *block.getOps<PutOp>().begin();
+  Labels ordered, near;
+  bool isNear = true;
+  for (Value index : put ? llvm::to_vector(llvm::reverse(put.getIndices())) : SmallVector<Value>()) {
+    auto argument = dyn_cast<BlockArgument>(index);
+    const int64_t label = argument && argument.getOwner() == &block ? int64_t(argument.getArgNumber()) : -1;
+    if (llvm::is_contained(labels, label) && !llvm::is_contained(ordered, label)) {
+      ordered.insert(ordered.begin(), label);
+      if (isNear)
+        near.insert(near.begin(), label);
+    } else {
+      isNear &= label >= 0 && isOneElement(sizes.lookup(label));
+    }
+  }
+  if (ordered.size() != labels.size())
+    return labels;
+  SmallVector<AffineExpr> factors;
+  for (int64_t label : near)
+    factors.push_back(sizes.lookup(label));
+  auto places = dyn_cast<AffineConstantExpr>(product(factors, a.type.getContext()));
+  return places && places.getValue() < kFewColumns ? ordered : near;
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,38 @@
+// The labels of tenon.gemm as rows, columns, depth and batch of a packed contraction (Gemm.h), and how its operands are read.
+#pragma once
+#include "lowering/cpu/GemmSide.h"
+
+namespace tenon::cpu {
+
+struct GemmAxes {
+  explicit GemmAxes(GemmOp op);
+
+  /// Whether blocks of an operand are computed into scratch, where they are not read in ranges.
+  bool computesA() const { return a.element && !hasRowsInRanges; }
+  bool computesB() const { return (b.element && !hasStepsInRanges) || isGathered; }
+
+  GemmSide a, b; ///< b is the side whose columns are vectors, not always the op's
+  SizesOfLabels sizes;
+  Labels rows, columns, depth, batch;
+  /// A is brought in order first: before that it is `inMemory`, afterwards it has the labels `ordering`.
+  bool isReordered = false;
+  GemmSide inMemory = a;
+  Labels ordering;
+  bool isGathered = false; ///< B is read element by element
+  /// Of A rows, of B steps lie in several ranges, and are read there.
+  bool hasRowsInRanges = false, hasStepsInRanges = false;
+
+private:
+  int64_t contiguousLabel() const;
+  void sort();
+  void findRanges();
+  bool isSlice(const Labels &lines) const;
+  bool isRun(const GemmSide &side, const Labels &labels) const;
+  void setDepth();
+  Labels columnsOfResult(Labels labels) const;
+
+  mlir::Block &block;
+  int64_t rank;
+};
+
+} // namespace tenon::cpu
