@@ -5,9 +5,11 @@ lint-ops.py [--dialect DIR] [--tests DIR]
   --dialect  the folder of the .td files (default: dialect)
   --tests    the folder of the stages' tests (default: test/lowering)
 
-An op is there where a line of a test says tenon.NAME, or names a function after it. Each op: somewhere. An op with a gradient:
-in differentiate/, and there in a file saved-*, which shows what a stack keeps for it. An op with elements: in select-kernels/,
-which shows its scalar code. A kernel: in schedule/, with its places.
+An op is there where a line that has to match says tenon.NAME: no label, which only says where to look, no -NOT, and no line of
+a prefix that no FileCheck of the file reads. Each op: somewhere. An op with a gradient: in differentiate/, and there in a file
+saved-*, which shows what a stack keeps for it. A kernel: in schedule/, with its places. An op with elements: in select-kernels/,
+which shows its scalar code; the op is gone there, so that it counts where its function has lines that are compared.
+But for the first, what must not match has to be said beside it: a -NOT under the same label, or --implicit-check-not.
 Prints what is missing, then the counts.
 """
 import argparse
@@ -18,7 +20,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OP = re.compile(r'^def Tenon_\w+Op : (Tenon_\w+)<"(\w+)"(.*?)[{;]', re.M | re.S)
 CLASS = re.compile(r"^class (Tenon_\w+)<.*?\{$|^class (Tenon_\w+)<[^;{]*;", re.M | re.S)
-CHECKED = re.compile(r"^\s*(?://|#)?\s*[A-Z][A-Z0-9-]*?(?:-NEXT|-SAME|-DAG|-LABEL|-COUNT-\d+)?: ")
+SUFFIX = r"(?:-(NEXT|SAME|DAG|EMPTY|LABEL|NOT|COUNT-\d+))?(?:\{LITERAL\})?:"
 UNSAVED = {"stack", "attend"}  # a stack is what keeps; attend is gone before anything is kept
 
 
@@ -40,16 +42,52 @@ def ops(folder):
     return {found[2]: said(found[1] + found[3]) for text in texts for found in OP.finditer(text)}
 
 
-def checked(folder, prefix=""):
-    found = set()
+def prefixes(text):
+    """Each prefix that a FileCheck which has to pass reads, and whether something is refused between all of its lines."""
+    runs = "\n".join(re.findall(r"RUN: (.*)", text))
+    for name, value in reversed(re.findall(r"DEFINE: (%\{[\w-]+\}) = (.*)", text)):
+        runs = runs.replace(name, value)
+    found = {}
+    for wrong, options in re.findall(r"(\bnot )?FileCheck\b((?:'[^']*'|[^|;&\n'])*)", runs):
+        named = re.search(r"--check-prefix(?:es)?[= ](\S+)", options)
+        for prefix in () if wrong else named[1].split(",") if named else ("CHECK",):
+            found[prefix] = found.get(prefix, False) or "--implicit-check-not" in options
+    return found
+
+
+def blocks(text):
+    """Of each label's part of a test: the ops that it makes, those that its compared lines name, whether there are such lines,
+    and whether anything is refused."""
+    known = prefixes(text)
+    line_of = re.compile(rf"^\s*(?://|#)?\s*({'|'.join(map(re.escape, known))}){SUFFIX}(.*)") if known else None
+    made, named, compared, refused = set(), set(), False, False
+    for line in text.split("\n"):
+        check = line_of.match(line) if line_of else None
+        if not check:
+            made |= set() if line.lstrip().startswith("//") else set(re.findall(r'= "?tenon\.(\w+)', line))
+        elif check[2] == "LABEL":
+            yield made, named, compared, refused
+            made, named, compared, refused = set(), set(), False, False
+        elif check[2] == "NOT":
+            refused = True
+        else:
+            compared, refused = True, refused or known[check[1]]
+            named |= set(re.findall(r"tenon\.(\w+)", check[3]))
+    yield made, named, compared, refused
+
+
+def checked(folder, prefix, gone):
+    """The ops that are in compared lines of the folder's files, and those of them beside which something is refused."""
+    found, strict = set(), set()
     for path, _, names in os.walk(folder):
         for name in names:
             if name.startswith(prefix) and name.endswith((".mlir", ".test", ".tn")):
                 with open(os.path.join(path, name), encoding="utf-8") as file:
-                    for line in file:
-                        if CHECKED.match(line):
-                            found |= set(re.findall(r"tenon\.(\w+)", line)) | set(re.findall(r"func\.func @(\w+)\(", line))
-    return found
+                    for made, named, compared, refused in blocks(file.read()):
+                        here = (made if compared else set()) if gone else named
+                        found |= here
+                        strict |= here if refused else set()
+    return found, strict
 
 
 def main():
@@ -59,17 +97,19 @@ def main():
     options = parser.parse_args()
     all_ops = ops(options.dialect)
     missing = 0
-    for folder, prefix, belongs in (("", "", lambda says: True),
-                                    ("differentiate", "", lambda says: "DifferentiableOpInterface" in says),
-                                    ("differentiate", "saved-", lambda says: "DifferentiableOpInterface" in says),
-                                    ("select-kernels", "", lambda says: "ElementOpInterface" in says),
-                                    ("schedule", "", lambda says: "KernelOpInterface" in says)):
-        present = checked(os.path.join(options.tests, folder), prefix)
+    for folder, prefix, interface in (("", "", ""), ("differentiate", "", "DifferentiableOpInterface"),
+                                      ("differentiate", "saved-", "DifferentiableOpInterface"),
+                                      ("select-kernels", "", "ElementOpInterface"), ("schedule", "", "KernelOpInterface")):
+        found, strict = checked(os.path.join(options.tests, folder), prefix, folder == "select-kernels")
         where = f"{folder}/{prefix + '*' if prefix else ''}" if folder else "any test of a stage"
         for name, says in sorted(all_ops.items()):
-            if belongs(says) and name not in present and not (folder == "differentiate" and name in UNSAVED):
+            if interface not in says or folder == "differentiate" and name in UNSAVED:
+                continue
+            if name not in found:
                 print(f"tenon.{name}: in no compared line of {where}")
-                missing += 1
+            elif folder and name not in strict:
+                print(f"tenon.{name}: nothing that must not match beside it in {where}")
+            missing += name not in found or folder != "" and name not in strict
     print(f"{len(all_ops)} ops, {missing} missing")
     return 1 if missing or not all_ops else 0
 

@@ -1,8 +1,11 @@
 // What a stack keeps for attention and for what reads windows: y and the statistics of each row instead of probabilities, the tensor that windows are of instead of windows.
-// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s
+// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s --implicit-check-not=tenon.yield --implicit-check-not=tenon.at_depth --implicit-check-not=tenon.write_gradient
 
 // CHECK-LABEL: func.func @attention(
-// CHECK: tenon.yield %y, %y, %row_max, %row_sum_inverse, {{[^:]*}} : tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[CARRY:.*]]: tensor<2x5x4x8xf32>):
+// CHECK: %[[QUERY:.*]] = tenon.dot %[[CARRY]]
+// CHECK-NEXT: %y, %row_max, %row_sum_inverse = "tenon.attention"(%[[QUERY]], %[[CARRY]], %[[CARRY]])
+// CHECK-NEXT: tenon.yield %y, %y, %row_max, %row_sum_inverse, %[[QUERY]], %[[CARRY]] : tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: %[[Y:.*]] = tenon.at_depth
@@ -12,6 +15,8 @@
 // CHECK-NEXT: %[[H:.*]] = tenon.at_depth
 // CHECK-NEXT: tenon.read_parameter
 // CHECK-NEXT: "tenon.attention_grad"(%{{.*}}, %[[Y]], %[[M]], %[[S]], %[[Q]], %[[H]], %[[H]])
+// CHECK: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<2x5x4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x4x8x4x8xf32>
   func.func @attention(%x: tensor<2x5x4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -34,11 +39,15 @@ module {
 
 // The carry is kept, and no windows of it.
 // CHECK-LABEL: func.func @window(
-// CHECK: tenon.yield {{[^:]*}} : tensor<6x8xf32>, tensor<6x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[CARRY:.*]]: tensor<6x8xf32>):
+// CHECK: tenon.window %[[CARRY]] [0]
+// CHECK-NEXT: %[[Z:.*]] = tenon.dot
+// CHECK-NEXT: tenon.yield %[[Z]], %[[CARRY]] : tensor<6x8xf32>, tensor<6x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK: %[[H:.*]] = tenon.at_depth
 // CHECK: tenon.window %[[H]] [0]
 // CHECK: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<6x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x3x8xf32>
   func.func @window(%x: tensor<6x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {

@@ -1,8 +1,12 @@
-// What a stack keeps for its reversed twin, op by op: carries and results of contractions (here z and the carry) and of row statistics; the rest is computed again from these.
-// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s
+// What a stack keeps for its reversed twin, op by op: carries and results of contractions (here z and the carry) and of row statistics; the rest is computed again from these. Nothing else is yielded, read back or written.
+// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s --implicit-check-not=tenon.yield --implicit-check-not=tenon.at_depth --implicit-check-not=tenon.write_gradient
 
 // CHECK-LABEL: func.func @neg(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[NEG:.*]] = tenon.neg %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[NEG]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -12,6 +16,7 @@
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @neg(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -32,7 +37,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @exp(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[EXP:.*]] = tenon.exp %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[EXP]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -44,6 +53,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @exp(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -64,7 +74,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @log(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[LOG:.*]] = tenon.log %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[LOG]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -75,6 +89,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @log(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -95,7 +110,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @sqrt(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SQRT:.*]] = tenon.sqrt %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SQRT]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -109,6 +128,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @sqrt(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -129,7 +149,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @abs(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[ABS:.*]] = tenon.abs %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[ABS]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -145,6 +169,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @abs(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -165,7 +190,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @sin(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SIN:.*]] = tenon.sin %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SIN]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -177,6 +206,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @sin(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -197,7 +227,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @cos(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[COS:.*]] = tenon.cos %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[COS]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -210,6 +244,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @cos(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -230,7 +265,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @atan(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[ATAN:.*]] = tenon.atan %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[ATAN]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -243,6 +282,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @atan(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -263,7 +303,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @tanh(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[TANH:.*]] = tenon.tanh %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[TANH]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -277,6 +321,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @tanh(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -297,7 +342,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @sigmoid(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SIGMOID:.*]] = tenon.sigmoid %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SIGMOID]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -311,6 +360,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @sigmoid(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -331,7 +381,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @relu(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[RELU:.*]] = tenon.relu %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[RELU]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -344,6 +398,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @relu(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -364,7 +419,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @gelu(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[GELU:.*]] = tenon.gelu %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[GELU]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -375,6 +434,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @gelu(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -395,7 +455,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @gelu_tanh(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[GELU_TANH:.*]] = tenon.gelu_tanh %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[GELU_TANH]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -406,6 +470,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @gelu_tanh(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -426,7 +491,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @add(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[ADD:.*]] = tenon.add %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[ADD]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -435,6 +504,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @add(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -455,7 +525,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @sub(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SUB:.*]] = tenon.sub %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SUB]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -464,6 +538,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @sub(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -484,7 +559,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @mul(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL2:.*]] = tenon.mul %[[MUL]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL2]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -494,6 +573,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @mul(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -514,7 +594,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @div(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[DIV:.*]] = tenon.div %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[DIV]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -524,6 +608,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @div(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -544,7 +629,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @pow(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[POW:.*]] = tenon.pow %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[POW]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -558,6 +647,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @pow(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -578,7 +668,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @max(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[MAX:.*]] = tenon.max %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[MAX]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -595,6 +689,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @max(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -615,7 +710,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @min(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[MIN:.*]] = tenon.min %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[MIN]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -632,6 +731,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @min(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -652,7 +752,12 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @compare_select(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[COMPARE:.*]] = tenon.compare lt %[[Z]], %arg1
+// CHECK-NEXT: %[[SELECT:.*]] = tenon.select %[[COMPARE]], %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SELECT]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -665,6 +770,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @compare_select(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {

@@ -1,8 +1,16 @@
-// What a stack keeps for its reversed twin, op by op: carries and results of contractions (here z and the carry) and of row statistics; the rest is computed again from these.
-// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s
+// What a stack keeps for its reversed twin, op by op: carries and results of contractions (here z and the carry) and of row statistics; the rest is computed again from these. Nothing else is yielded, read back or written.
+// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s --implicit-check-not=tenon.yield --implicit-check-not=tenon.at_depth --implicit-check-not=tenon.write_gradient
 
 // CHECK-LABEL: func.func @not_and_or(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[COMPARE:.*]] = tenon.compare lt %[[Z]], %arg1
+// CHECK-NEXT: %[[NOT:.*]] = tenon.not %[[COMPARE]]
+// CHECK-NEXT: %[[AND:.*]] = tenon.and %[[NOT]], %arg2
+// CHECK-NEXT: %[[OR:.*]] = tenon.or %[[AND]], %[[COMPARE]]
+// CHECK-NEXT: %[[SELECT:.*]] = tenon.select %[[OR]], %[[Z]], %arg1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SELECT]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -18,6 +26,7 @@
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @not_and_or(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -42,7 +51,10 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @convert(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[Z]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -51,6 +63,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @convert(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -72,7 +85,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @dropout(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[DROPOUT:.*]] = tenon.dropout %[[Z]] depth %{{.*}} rate 1.000000e-01 site 7
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[DROPOUT]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -82,6 +99,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @dropout(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -102,7 +120,17 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @floordiv_mod(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[CONSTANT:.*]] = tenon.constant 2.000000e+00
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[DEPTH_VALUE:.*]] = tenon.depth_value %{{.*}}
+// CHECK-NEXT: %[[BROADCAST:.*]] = tenon.broadcast %[[DEPTH_VALUE]] []
+// CHECK-NEXT: %[[FLOORDIV:.*]] = tenon.floordiv %[[BROADCAST]], %[[CONSTANT]]
+// CHECK-NEXT: %[[MOD:.*]] = tenon.mod %[[FLOORDIV]], %[[CONSTANT]]
+// CHECK-NEXT: %[[CONVERT:.*]] = tenon.convert %[[MOD]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[Z]], %[[CONVERT]]
+// CHECK-NEXT: %[[MUL2:.*]] = tenon.mul %[[MUL]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL2]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.constant
@@ -118,6 +146,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @floordiv_mod(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -144,11 +173,21 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @size_iota(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[IOTA:.*]] = tenon.iota 1
+// CHECK-NEXT: %[[SIZE:.*]] = tenon.size affine_map<(d0) -> (d0 + 2)>
+// CHECK-NEXT: %[[BROADCAST:.*]] = tenon.broadcast %[[SIZE]] []
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[IOTA]], %[[BROADCAST]]
+// CHECK-NEXT: %[[CONVERT:.*]] = tenon.convert %[[MUL]]
+// CHECK-NEXT: %[[MUL2:.*]] = tenon.mul %[[Z]], %[[CONVERT]]
+// CHECK-NEXT: %[[MUL3:.*]] = tenon.mul %[[MUL2]], %arg2
+// CHECK-NEXT: tenon.yield %[[MUL3]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
-// CHECK-NEXT: tenon.constant
 // CHECK-NEXT: tenon.iota
+// CHECK-NEXT: tenon.size affine_map<(d0) -> (d0 + 2)>
+// CHECK-NEXT: tenon.broadcast
 // CHECK-NEXT: tenon.mul
 // CHECK-NEXT: tenon.convert
 // CHECK-NEXT: tenon.read_parameter
@@ -158,15 +197,16 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
-  func.func @size_iota(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+  func.func @size_iota(%T: index, %x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = ["T"], tenon.states = []} {
       %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
     ^bb0(%d: index, %h: tensor<4x8xf32>):
       %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
       %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
       %i = tenon.iota 1 : tensor<4x8xi32>
-      %s = tenon.size affine_map<() -> (8)> : tensor<i32>
+      %s = tenon.size affine_map<(d0) -> (d0 + 2)> : tensor<i32>
       %t = tenon.broadcast %s [] : tensor<i32> -> tensor<4x8xi32>
       %u = tenon.mul %i, %t : tensor<4x8xi32>
       %v = tenon.convert %u : tensor<4x8xi32> -> tensor<4x8xf32>
@@ -183,7 +223,12 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @sinusoid(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SINUSOID:.*]] = tenon.sinusoid start affine_map<() -> (0)>
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[Z]], %[[SINUSOID]]
+// CHECK-NEXT: %[[MUL2:.*]] = tenon.mul %[[MUL]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL2]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.sinusoid
@@ -194,6 +239,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @sinusoid(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -215,7 +261,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @stop_gradient(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[Z]], %[[Z]]
+// CHECK-NEXT: %[[MUL2:.*]] = tenon.mul %[[MUL]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL2]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -226,6 +276,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @stop_gradient(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -247,7 +298,13 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @reshape(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[RESHAPE:.*]] = tenon.reshape %[[Z]] [1, 2]
+// CHECK-NEXT: %[[EXP:.*]] = tenon.exp %[[RESHAPE]]
+// CHECK-NEXT: %[[RESHAPE2:.*]] = tenon.reshape %[[EXP]] [1, -2]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[RESHAPE2]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -262,6 +319,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @reshape(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -284,7 +342,13 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @slice_pad(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SLICE:.*]] = tenon.slice %[[Z]] 0 from affine_map<() -> (2)>
+// CHECK-NEXT: %[[EXP:.*]] = tenon.exp %[[SLICE]]
+// CHECK-NEXT: %[[PAD:.*]] = tenon.pad %[[EXP]] 0 from affine_map<() -> (1)>
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[PAD]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -299,6 +363,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @slice_pad(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -321,7 +386,13 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @concat(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SLICE:.*]] = tenon.slice %[[Z]] 0 from affine_map<() -> (2)>
+// CHECK-NEXT: %[[EXP:.*]] = tenon.exp %[[SLICE]]
+// CHECK-NEXT: %[[CONCAT:.*]] = tenon.concat 0 %[[EXP]], %[[SLICE]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[CONCAT]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -338,6 +409,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @concat(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -364,8 +436,11 @@ module {
 // CHECK: %[[Z:.*]] = tenon.dot
 // CHECK: tenon.yield %{{[^,]*}}, %[[Z]], %{{[^,]*}} : tensor<4x8xf32>, tensor<6x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
-// CHECK: tenon.concat
+// CHECK: %[[KEPT:.*]] = tenon.at_depth
+// CHECK-NEXT: tenon.concat 0 %arg2, %[[KEPT]]
 // CHECK: tenon.dot
+// CHECK: tenon.write_gradient @w
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @joined(%x: tensor<4x8xf32>, %g: tensor<6x8xf32>, %m: tensor<2x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -394,6 +469,10 @@ module {
 // CHECK: tenon.stack 2 reverse
 // CHECK: %[[KEPT:.*]] = tenon.at_depth
 // CHECK: tenon.mul %[[KEPT]], %[[KEPT]]
+// CHECK: tenon.at_depth
+// CHECK: tenon.write_gradient @v
+// CHECK-NEXT: tenon.write_gradient @w
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   tenon.parameter @v stacked : tensor<2x8x8xf32>
@@ -417,8 +496,14 @@ module {
 
 // The carry is none: it may be rounded for the backward pass alone. What is made of it is kept: carry, what the second contraction reads.
 // CHECK-LABEL: func.func @carried(
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
 // CHECK: %[[A:.*]] = tenon.add
-// CHECK: tenon.yield %{{[^,]*}}, {{.*}}%[[A]]{{.*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.yield %{{[^,]*}}, %[[A]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.at_depth
+// CHECK: tenon.at_depth
+// CHECK: tenon.write_gradient @v
+// CHECK-NEXT: tenon.write_gradient @w
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   tenon.parameter @v stacked : tensor<2x8x8xf32>
@@ -441,7 +526,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @gather(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[GATHER:.*]] = tenon.gather %[[Z]][%arg3] dim 0 x_dims [-1, 1] index_dims [0]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[GATHER]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[GATHER]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -451,6 +540,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @gather(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -471,7 +561,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @scatter_add(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SCATTER_ADD:.*]] = tenon.scatter_add %[[Z]][%arg3] dim 0 x_dims [-1, 1] index_dims [0]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SCATTER_ADD]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[SCATTER_ADD]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -481,6 +575,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @scatter_add(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -501,7 +596,12 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @reduce(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[REDUCE:.*]] = tenon.reduce max %[[Z]] [1]
+// CHECK-NEXT: %[[BROADCAST:.*]] = tenon.broadcast %[[REDUCE]] [0]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[BROADCAST]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[REDUCE]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -520,6 +620,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @reduce(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -541,7 +642,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @running_sum(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[RUNNING_SUM:.*]] = tenon.running_sum %[[Z]] dim 1
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[RUNNING_SUM]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[RUNNING_SUM]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.read_parameter
@@ -551,6 +656,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @running_sum(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -571,7 +677,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @softmax(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[SOFTMAX:.*]] = tenon.softmax %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[SOFTMAX]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[SOFTMAX]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -586,6 +696,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @softmax(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -606,7 +717,11 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @normalize(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = tenon.normalize %[[Z]] eps 1.000000e-05
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[Y]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Y]], %[[Z]], %[[MEAN]], %[[RSTD]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -619,6 +734,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @normalize(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
@@ -639,7 +755,12 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @cross_entropy(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>{{$}}
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[LOSS:.*]], %[[LSE:.*]] = tenon.cross_entropy %[[Z]], %arg3
+// CHECK-NEXT: %[[BROADCAST:.*]] = tenon.broadcast %[[LOSS]] [0]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[BROADCAST]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[LOSS]], %[[Z]], %[[LSE]], %[[H]] : tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -652,6 +773,7 @@ module {
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.dot
 // CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
 module {
   tenon.parameter @w stacked : tensor<2x8x8xf32>
   func.func @cross_entropy(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {

@@ -38,6 +38,8 @@ func.func @normalize(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.
 // CHECK: tenon.nest
 // CHECK: tenon.at
 // CHECK-NEXT: tenon.put 0
+// CHECK-NOT: tenon.stop_gradient
+// CHECK-NOT: tenon.nest
 func.func @stop_gradient(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %y = tenon.stop_gradient %x : tensor<4x8xf32>
   tenon.output 0 "y", %y : tensor<4x8xf32>
