@@ -32,7 +32,7 @@ void GpuTarget::registerPasses() const { registerGpuPasses(); }
 std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
   if (!hasKernel(kernel))
     return "the GPU has no kernel for " + kernel->getName().getStringRef().str();
-  return std::nullopt;
+  return refusesAttention(kernel);
 }
 
 FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
@@ -46,6 +46,8 @@ FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
   for (Type element : elements)
     if (isa<FloatType>(element) && !element.isF32() && !element.isF64())
       return notSupported(kernel) << "elements of " << elementModel(element).name() << " on a GPU";
+  if (std::optional<std::string> reason = refusesAttention(kernel))
+    return kernel->emitOpError() << "cannot be compiled: " << *reason;
   KernelNeeds needs;
   LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs);
   if (failed(generateKernel(kernel, sequence)))
