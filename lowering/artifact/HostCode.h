@@ -40,7 +40,7 @@ struct HostModule {
 std::shared_ptr<HostModule> translateForHost(mlir::ModuleOp module, const std::string &name, PassFlags *flags,
                                              llvm::function_ref<bool(llvm::StringRef)> isVisible);
 
-/// Optimises (O3, without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from
+/// Optimises (without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from
 /// several threads with different modules.
 CodeResult compileForHost(HostModule &module, const HostMachine &machine, CodeForm form);
 

@@ -50,84 +50,27 @@ LogicalResult KernelSequence::emit(StringRef symbol) {
   code.isEntry = true;
   entry = &code;
   emitWalkCheck();
-  // The gradients half is what stands before the optimizer, the update half the rest. Values lie in memory, so each half may be
-  // a call of its own.
-  Block &body = source.getBody().front();
-  auto optimize = llvm::find_if(body, [](Operation &op) { return isa<OptimizeOp>(op); });
-  LogicalResult result = success();
-  if (optimize == body.end())
-    result = emitOps(body.begin(), body.end());
-  else if (succeeded(result = emitHalf(body.begin(), optimize, TN_UPDATE_ONLY)))
-    result = emitHalf(optimize, body.end(), TN_GRADIENTS_ONLY);
+  LogicalResult result = emitHalves();
   LLVM::ReturnOp::create(builder, ValueRange{arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0))});
   entry = nullptr;
   return result;
 }
 
-/// Ops that run unless only the other half is asked for.
-LogicalResult KernelSequence::emitHalf(Block::iterator begin, Block::iterator end, int64_t otherHalf) {
+Value KernelSequence::goesOn(SkipOp skip) {
   auto &builder = entry->builder;
-  Value other = arith::AndIOp::create(builder, entry->field(abi::Flags), constant(builder, otherHalf));
-  LogicalResult result = success();
-  ifThen(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, other, constant(builder, 0)), {},
-         [&]() -> SmallVector<Value> {
-           result = emitOps(begin, end);
-           return {};
-         });
-  return result;
+  Value when = LLVM::LoadOp::create(builder, builder.getI8Type(), entry->pointer(skip.getWhen()), 1);
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, when,
+                               arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0)));
 }
 
-LogicalResult KernelSequence::emitBlock(Block &block) { return emitOps(block.begin(), block.end()); }
-LogicalResult KernelSequence::emitOps(Block::iterator begin, Block::iterator end) {
-  for (Operation &op : llvm::make_range(begin, end)) {
-    if (isa<func::ReturnOp>(op))
-      continue;
-    entry->builder.setLoc(op.getLoc());
-    if (auto skip = dyn_cast<SkipOp>(op)) {
-      auto &builder = entry->builder;
-      Value when = LLVM::LoadOp::create(builder, builder.getI8Type(), entry->pointer(skip.getWhen()), 1);
-      Value runs = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, when,
-                                         arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0)));
-      LogicalResult rest = success();
-      ifThen(builder, runs, {}, [&]() -> SmallVector<Value> {
-        rest = emitOps(std::next(op.getIterator()), end);
-        return {};
-      });
-      return rest;
-    }
-    current = &op;
-    nextTemporary = 0;
-    if (failed(emitOp(op)))
-      return failure();
-    if (lacksTemporary)
-      return op.emitOpError("expects places for at least ") << nextTemporary << " temporaries";
-  }
-  return success();
-}
-
-LogicalResult KernelSequence::emitOp(Operation &op) {
-  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  if (isa<PlaceOp, SizeValueOp>(op) ||
-      (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
-    return success(); // addresses, and scalars that kernels repeat
-  if (auto loop = dyn_cast<LoopOp>(op))
-    return emitLoop(loop);
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    emitCopy(copy);
-    return success();
-  }
-  if (auto ready = dyn_cast<ReadyOp>(op)) {
-    emitReady(ready);
-    return success();
-  }
-  if (auto sum = dyn_cast<SumSlicesOp>(op)) {
-    auto slices = source->getAttrOfType<IntegerAttr>(kSlices);
-    generateSumSlices(sum, tenon::bufferOf(sum.getAt(), sum, *arenas), slices ? slices.getInt() : 1, *this);
-    return success();
-  }
+LogicalResult KernelSequence::emitKernels(Operation *op) {
   if (auto kernel = dyn_cast<CpuKernelOpInterface>(op))
     return kernel.generate(*this);
-  return notSupported(&op) << op.getName() << " in the schedule form of the CPU";
+  return notSupported(op) << op->getName() << " in the schedule form of the CPU";
+}
+
+void KernelSequence::emitSumSlices(SumSlicesOp sum, const Buffer &gradient, int64_t slices) {
+  generateSumSlices(sum, gradient, slices, *this);
 }
 
 void KernelSequence::emitCopy(CopyOp copy) {
@@ -148,37 +91,14 @@ void KernelSequence::emitCopy(CopyOp copy) {
   add(kernel);
 }
 
-/// Tells whoever asked; else it costs a load and a branch.
-void KernelSequence::emitReady(ReadyOp ready) {
+/// Kernels read it behind their copy of the context.
+LogicalResult KernelSequence::startRound(Value index) {
+  const int64_t level = int64_t(loops.size()) - 1;
+  if (level == abi::maxDepths)
+    return notSupported(loops.back()) << "more than " << abi::maxDepths << " nested stacks";
   auto &builder = entry->builder;
-  Value asked = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, entry->field(abi::GroupReady), constant(builder, 0));
-  ifThen(builder, asked, {}, [&]() -> SmallVector<Value> {
-    SmallVector<Value> indices;
-    for (Value index : ready.getIndices())
-      indices.push_back(entry->scalar(index));
-    Value callee = entry->pointerField(abi::GroupReady), number = evaluateSize(builder, ready.getNumber().getResult(0), indices);
-    auto type =
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {callee.getType(), builder.getI64Type()});
-    LLVM::CallOp::create(builder, type, ValueRange{callee, call, number});
-    return {};
-  });
-}
-
-LogicalResult KernelSequence::emitLoop(LoopOp loop) {
-  auto &builder = entry->builder;
-  if (loops == abi::maxDepths)
-    return notSupported(loop) << "more than " << abi::maxDepths << " nested stacks";
-  Value count = entry->size(loop.getCount().getResult(0)), lowest = constant(builder, loop.getFirst());
-  Value indexAddress = byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * int64_t(loops)));
-  ++loops;
-  LogicalResult result = success();
-  forLoop(builder, constant(builder, 0), count, [&](Value iteration) {
-    Value steps = loop.getReverse() ? subtract(builder, subtract(builder, count, constant(builder, 1)), iteration) : iteration;
-    LLVM::StoreOp::create(builder, tenon::add(builder, lowest, steps), indexAddress, 8);
-    result = emitBlock(loop.getBody().front());
-  });
-  --loops;
-  return result;
+  LLVM::StoreOp::create(builder, index, byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * level)), 8);
+  return success();
 }
 
 } // namespace tenon::cpu

@@ -8,106 +8,16 @@ using namespace mlir;
 namespace tenon::cpu {
 
 FunctionCode::FunctionCode(KernelSequence &sequence, ImplicitLocOpBuilder &builder, Value context)
-    : builder(builder), tier(sequence.tier()), context(context), sequence(sequence) {
-  // Dims are read at the top, where they dominate every use; LLVM drops the unused ones.
-  Value dims = pointerField(abi::Dims);
-  unsigned number = 0;
-  for (BlockArgument argument : sequence.function().getArguments()) {
-    if (!argument.getType().isIndex())
-      break;
-    Value address = elementAddress(builder, dims, builder.getI64Type(), constant(builder, number));
-    dimValues.push_back(LLVM::LoadOp::create(builder, builder.getI64Type(), address, 8));
-    ++number;
-  }
-}
+    : ContextCode(sequence.function(), builder, context), tier(sequence.tier()), sequence(sequence) {}
 
-Value FunctionCode::field(int64_t offset) {
-  return LLVM::LoadOp::create(builder, builder.getI64Type(), byteAddress(builder, context, constant(builder, offset)), 8);
-}
-
-Value FunctionCode::pointerField(int64_t offset) {
-  return LLVM::LoadOp::create(builder, pointer_(), byteAddress(builder, context, constant(builder, offset)), 8);
-}
-
-Value FunctionCode::size(AffineExpr expression) { return evaluateSize(builder, expression, dimValues); }
-
-Value FunctionCode::scalar(Value index) {
-  if (!index.getType().isIndex())
-    return {};
-  if (auto number = asConstant(index))
-    return constant(builder, *number);
-  if (Operation *op = index.getDefiningOp();
-      op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested loops
-    Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
-    if (!left || !right)
-      return {};
-    return isa<arith::AddIOp>(op) ? add(builder, left, right) : multiply(builder, left, right);
-  }
-  auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument)
-    return {};
-  Operation *parent = argument.getOwner()->getParentOp();
-  if (parent == sequence.function())
-    return dimValues[argument.getArgNumber()];
-  if (!isa<LoopOp>(parent) || argument.getArgNumber() != 0)
+Value FunctionCode::loopIndex(BlockArgument argument) {
+  Operation *loop = argument.getOwner()->getParentOp();
+  if (!isa<LoopOp>(loop) || argument.getArgNumber() != 0)
     return {};
   int64_t level = 0;
-  for (Operation *outer = parent->getParentOp(); outer; outer = outer->getParentOp())
+  for (Operation *outer = loop->getParentOp(); outer; outer = outer->getParentOp())
     level += isa<LoopOp>(outer);
   return field(abi::DepthValues + 8 * level);
-}
-
-Value FunctionCode::address(const Buffer &buffer) {
-  Type i64 = builder.getI64Type();
-  auto entryOf = [&](int64_t table, int64_t index, Type type) -> Value {
-    Value base = pointerField(table);
-    return LLVM::LoadOp::create(builder, type, byteAddress(builder, base, constant(builder, 8 * index)), 8);
-  };
-  auto arena = [&](TnArena number) { return entryOf(abi::Arenas, number, pointer_()); };
-  auto planned = [&](TnArena number) { return byteAddress(builder, arena(number), entryOf(abi::Offsets, buffer.slot, i64)); };
-  Value base;
-  switch (buffer.base) {
-  case Buffer::Base::Parameters:
-    base = byteAddress(builder, arena(TN_ARENA_PARAMS), constant(builder, buffer.slot));
-    break;
-  case Buffer::Base::Copies:
-    base = byteAddress(builder, arena(TN_ARENA_COPIES), constant(builder, buffer.slot));
-    break;
-  case Buffer::Base::Remainders:
-    base = byteAddress(builder, arena(TN_ARENA_REMAINDERS), constant(builder, buffer.slot));
-    break;
-  case Buffer::Base::Gradients:
-    base = byteAddress(builder, arena(TN_ARENA_GRADS), constant(builder, buffer.slot));
-    break;
-  case Buffer::Base::States:
-    base = planned(TN_ARENA_STATES);
-    break;
-  case Buffer::Base::NextStates:
-    base = planned(TN_ARENA_NEXT_STATES);
-    break;
-  case Buffer::Base::KeptStates:
-    base = planned(TN_ARENA_KEPT_STATES);
-    break;
-  case Buffer::Base::Workspace:
-    base = planned(TN_ARENA_WORKSPACE);
-    break;
-  case Buffer::Base::Input:
-    base = entryOf(abi::Inputs, buffer.slot, pointer_());
-    break;
-  case Buffer::Base::Output:
-    base = entryOf(abi::Outputs, buffer.slot, pointer_());
-    break;
-  case Buffer::Base::LossScale:
-    base = arena(TN_ARENA_LOSS_SCALE);
-    break;
-  }
-  for (const Buffer::Step &step : buffer.steps) {
-    Value depth = constant(builder, step.shift);
-    if (step.depth)
-      depth = add(builder, scalar(step.depth), depth);
-    base = byteAddress(builder, base, multiply(builder, depth, size(step.bytes)));
-  }
-  return base;
 }
 
 Value FunctionCode::pointer(Value tensor) {
@@ -119,22 +29,13 @@ Value FunctionCode::pointer(Value tensor) {
 }
 Value FunctionCode::place(unsigned index) { return placePointers[index]; }
 Value FunctionCode::temporary(unsigned index) { return temporaryPointers[index]; }
-Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getContext()); }
 
 KernelSequence::KernelSequence(ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier,
                                SharedBodies &bodies)
-    : target(target), source(entry.function), arenas(&entry.arenas), parameters(&parameters), targetTier(tier), bodies(&bodies) {}
+    : ScheduleEmitter(entry, parameters), target(target), targetTier(tier), bodies(&bodies) {}
 
 KernelSequence::KernelSequence(func::FuncOp entry, Tier tier, KernelNeeds &needs)
-    : source(entry), targetTier(tier), needs(&needs) {}
-
-const ParameterTable &KernelSequence::allParameters() {
-  if (!parameters) {
-    ownParameters = parametersOf(source->getParentOfType<ModuleOp>());
-    parameters = &ownParameters;
-  }
-  return *parameters;
-}
+    : ScheduleEmitter(entry, needs), targetTier(tier) {}
 
 std::string KernelSequence::uniqueName(StringRef stem) {
   std::string name = stem.str();
@@ -151,31 +52,6 @@ LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned argume
   Type f64 = builder.getF64Type();
   return LLVM::LLVMFuncOp::create(builder, target.getLoc(), name,
                                   LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(arguments, f64)));
-}
-
-unsigned KernelSequence::temporary(AffineExpr bytes) {
-  if (needs)
-    needs->temporaries.push_back(bytes);
-  else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries");
-           !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
-    lacksTemporary = true;
-  return nextTemporary++;
-}
-
-std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
-  if (needs)
-    return std::nullopt;
-  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    int64_t dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
-    return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
-  }
-  Operation *op = tensor.getDefiningOp();
-  if (auto placed = dyn_cast<PlaceOp>(op))
-    return tenon::bufferOf(placed.getPlace(), op, *arenas);
-  auto places = op->getAttrOfType<ArrayAttr>("tenon.places");
-  if (auto place = places ? dyn_cast<PlaceAttr>(places[cast<OpResult>(tensor).getResultNumber()]) : nullptr)
-    return tenon::bufferOf(place, op, *arenas);
-  return std::nullopt;
 }
 
 /// What a tile's function is given: first the tensors of the kernel, then its places, then its temporaries.
@@ -216,9 +92,7 @@ KernelSequence::TileArguments KernelSequence::argumentsOf(const Kernel &kernel) 
     arguments.addresses.push_back({buffer, false});
   arguments.firstTemporary = arguments.addresses.size();
   for (unsigned number : kernel.temporaries)
-    arguments.addresses.push_back(
-        {tenon::bufferOf(cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]), current, *arenas),
-         true});
+    arguments.addresses.push_back({temporaryPlace(number), true});
   return arguments;
 }
 

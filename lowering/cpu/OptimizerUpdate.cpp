@@ -96,7 +96,6 @@ void OptimizerKernels::writeMoments(LaneCode &lanes, LaneValue index, const Plac
 
 /// Moments, and per tile the sums of squares of parameters and directions.
 void OptimizerKernels::emitMoments(FunctionCode &code) {
-  auto &builder = code.builder;
   Piece piece = pieceOf(code);
   Places places = placesOf(code, piece);
   auto clipped = clipping(code, piece);

@@ -1,15 +1,12 @@
 // The code of a program for a GPU: GpuTarget::emit. Kernels become one module of PTX, entries code of the host.
 #include "lowering/artifact/HostCode.h"
+#include "lowering/artifact/LlvmCode.h"
 #include "lowering/gpu/GpuTarget.h"
 #include "lowering/gpu/Launch.h"
-#include "llvm/Analysis/CGSCCPassManager.h"
-#include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/xxhash.h"
@@ -43,17 +40,8 @@ std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, std::string &er
 void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning; // threads are the vectors
   tuning.LoopVectorization = tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  runPasses(module, machine, tuning,
+            [](llvm::PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2); });
 }
 
 /// By the bytes of its bitcode, as whoever runs that in the place of the PTX finds it (test/gpu-emu).
@@ -100,15 +88,9 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
       return result;
     }
   }
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
-    result.error = "LLVM cannot emit PTX";
-    return result;
-  }
-  passes.run(module);
-  result.data = "// tenon-ir: " + hash + "\n" + std::string(bytes.data(), bytes.size());
+  result = machineCode(module, *machine, llvm::CodeGenFileType::AssemblyFile);
+  if (result.error.empty())
+    result.data = "// tenon-ir: " + hash + "\n" + result.data;
   return result;
 }
 

@@ -9,13 +9,6 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
-static void branch(ImplicitLocOpBuilder &builder, Value condition, llvm::function_ref<void()> body) {
-  auto branch = scf::IfOp::create(builder, TypeRange(), condition, false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 /// What an entry that walks has room for is checked by the runtime (Context::checkRoom): the host does not read the state.
 LogicalResult LaunchSequence::emit(StringRef symbol) {
   ImplicitLocOpBuilder builder(source.getLoc(), host.getContext());
@@ -29,70 +22,26 @@ LogicalResult LaunchSequence::emit(StringRef symbol) {
   argumentPointers = LLVM::AllocaOp::create(builder, address, address, argumentCount, 8);
   EntryCode code(*this, builder, block->getArgument(0));
   entry = &code;
-  // The gradients half is what stands before the optimizer, the update half the rest.
-  Block &body = source.getBody().front();
-  auto optimize = llvm::find_if(body, [](Operation &op) { return isa<OptimizeOp>(op); });
-  LogicalResult result = success();
-  if (optimize == body.end())
-    result = emitOps(body.begin(), body.end());
-  else if (succeeded(result = emitHalf(body.begin(), optimize, TN_UPDATE_ONLY)))
-    result = emitHalf(optimize, body.end(), TN_GRADIENTS_ONLY);
+  LogicalResult result = emitHalves();
   LLVM::ReturnOp::create(builder, ValueRange{arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0))});
   argumentCount.setValueAttr(builder.getI64IntegerAttr(mostArguments));
   entry = nullptr;
   return result;
 }
 
-/// Ops that run unless only the other half is asked for.
-LogicalResult LaunchSequence::emitHalf(Block::iterator begin, Block::iterator end, int64_t otherHalf) {
-  auto &builder = entry->builder;
-  Value other = arith::AndIOp::create(builder, entry->field(abi::Flags), constant(builder, otherHalf));
-  LogicalResult result = success();
-  branch(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, other, constant(builder, 0)),
-         [&] { result = emitOps(begin, end); });
-  return result;
+Value LaunchSequence::goesOn(SkipOp skip) {
+  notSupported(skip) << "a loop that ends when its condition holds, on a GPU";
+  return {};
 }
 
-LogicalResult LaunchSequence::emitOps(Block::iterator begin, Block::iterator end) {
-  for (Operation &op : llvm::make_range(begin, end)) {
-    if (isa<func::ReturnOp>(op))
-      continue;
-    entry->builder.setLoc(op.getLoc());
-    current = &op;
-    nextTemporary = 0;
-    if (failed(emitOp(op)))
-      return failure();
-    if (lacksTemporary)
-      return op.emitOpError("expects places for at least ") << nextTemporary << " temporaries";
-  }
-  return success();
+LogicalResult LaunchSequence::emitKernels(Operation *op) {
+  if (hasKernel(op))
+    return generateKernel(op, *this);
+  return notSupported(op) << op->getName() << " in the schedule form of a GPU";
 }
 
-LogicalResult LaunchSequence::emitOp(Operation &op) {
-  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  if (isa<PlaceOp, SizeValueOp>(op) ||
-      (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
-    return success(); // addresses, and scalars that kernels repeat
-  if (auto loop = dyn_cast<LoopOp>(op))
-    return emitLoop(loop);
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    emitCopy(copy);
-    return success();
-  }
-  if (auto ready = dyn_cast<ReadyOp>(op)) {
-    emitReady(ready);
-    return success();
-  }
-  if (isa<SkipOp>(op))
-    return notSupported(&op) << "a loop that ends when its condition holds, on a GPU";
-  if (auto sum = dyn_cast<SumSlicesOp>(op)) {
-    auto slices = source->getAttrOfType<IntegerAttr>(kSlices);
-    generateSumSlices(sum, tenon::bufferOf(sum.getAt(), sum, *arenas), slices ? slices.getInt() : 1, *this);
-    return success();
-  }
-  if (hasKernel(&op))
-    return generateKernel(&op, *this);
-  return notSupported(&op) << op.getName() << " in the schedule form of a GPU";
+void LaunchSequence::emitSumSlices(SumSlicesOp sum, const Buffer &gradient, int64_t slices) {
+  generateSumSlices(sum, gradient, slices, *this);
 }
 
 void LaunchSequence::emitCopy(CopyOp copy) {
@@ -114,37 +63,9 @@ void LaunchSequence::emitCopy(CopyOp copy) {
   add(launch);
 }
 
-/// Tells whoever asked; the runtime waits for what was launched first.
-void LaunchSequence::emitReady(ReadyOp ready) {
-  auto &builder = entry->builder;
-  Value asked = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, entry->field(abi::GroupReady), constant(builder, 0));
-  branch(builder, asked, [&] {
-    SmallVector<Value> indices;
-    for (Value index : ready.getIndices())
-      indices.push_back(entry->scalar(index));
-    Value callee = entry->pointerField(abi::GroupReady), number = evaluateSize(builder, ready.getNumber().getResult(0), indices);
-    auto type =
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {callee.getType(), builder.getI64Type()});
-    LLVM::CallOp::create(builder, type, ValueRange{callee, entry->context, number});
-  });
-}
-
-LogicalResult LaunchSequence::emitLoop(LoopOp loop) {
-  auto &builder = entry->builder;
-  Value count = entry->size(loop.getCount().getResult(0)), lowest = constant(builder, loop.getFirst());
-  LogicalResult result = success();
-  auto steps = scf::ForOp::create(builder, constant(builder, 0), count, constant(builder, 1));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(steps.getBody());
-  Value iteration = steps.getInductionVar();
-  if (loop.getReverse())
-    iteration = subtract(builder, subtract(builder, count, constant(builder, 1)), iteration);
-  Block &body = loop.getBody().front();
-  entry->loopIndices[body.getArgument(0)] = tenon::add(builder, lowest, iteration);
-  loops.push_back(loop);
-  result = emitOps(body.begin(), body.end());
-  loops.pop_back();
-  return result;
+LogicalResult LaunchSequence::startRound(Value index) {
+  entry->loopIndices[loops.back().getBody().getArgument(0)] = index;
+  return success();
 }
 
 } // namespace tenon::gpu

@@ -8,21 +8,10 @@ using namespace mlir;
 namespace tenon::gpu {
 
 Value KernelCode::scalar(Value index) {
-  if (!index.getType().isIndex())
-    return {};
-  if (auto number = asConstant(index))
-    return constant(builder, *number);
-  if (Operation *op = index.getDefiningOp();
-      op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested loops
-    Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
-    if (!left || !right)
-      return {};
-    return isa<arith::AddIOp>(op) ? add(builder, left, right) : multiply(builder, left, right);
-  }
-  auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument)
-    return {};
-  return argument.getOwner()->getParentOp() == sequence.function() ? dims[argument.getArgNumber()] : loopIndices.lookup(index);
+  return indexCode(builder, index, [&](BlockArgument argument) -> Value {
+    return argument.getOwner()->getParentOp() == sequence.function() ? dims[argument.getArgNumber()]
+                                                                     : loopIndices.lookup(argument);
+  });
 }
 
 Value KernelCode::pointer(Value tensor) {

@@ -22,84 +22,7 @@ int64_t threadsFor(AffineExpr count) {
 }
 
 EntryCode::EntryCode(LaunchSequence &sequence, ImplicitLocOpBuilder &builder, Value context)
-    : builder(builder), context(context), sequence(sequence) {
-  Value table = pointerField(abi::Dims);
-  unsigned number = 0;
-  for (BlockArgument argument : sequence.source.getArguments()) {
-    if (!argument.getType().isIndex())
-      break;
-    Value address = elementAddress(builder, table, builder.getI64Type(), constant(builder, number++));
-    dims.push_back(LLVM::LoadOp::create(builder, builder.getI64Type(), address, 8));
-  }
-}
-
-Value EntryCode::field(int64_t offset) {
-  return LLVM::LoadOp::create(builder, builder.getI64Type(), byteAddress(builder, context, constant(builder, offset)), 8);
-}
-Value EntryCode::pointerField(int64_t offset) {
-  return LLVM::LoadOp::create(builder, tenon::pointer(builder), byteAddress(builder, context, constant(builder, offset)), 8);
-}
-Value EntryCode::size(AffineExpr expression) { return evaluateSize(builder, expression, dims); }
-
-Value EntryCode::scalar(Value index) {
-  if (auto number = asConstant(index))
-    return constant(builder, *number);
-  if (Operation *op = index.getDefiningOp()) { // a depth counted through nested loops
-    Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
-    return isa<arith::AddIOp>(op) ? add(builder, left, right) : multiply(builder, left, right);
-  }
-  auto argument = cast<BlockArgument>(index);
-  return argument.getOwner()->getParentOp() == sequence.source ? dims[argument.getArgNumber()] : loopIndices.lookup(index);
-}
-
-Value EntryCode::arena(TnArena number) {
-  return LLVM::LoadOp::create(builder, tenon::pointer(builder),
-                              byteAddress(builder, pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
-}
-
-Value EntryCode::address(const Buffer &buffer) {
-  auto entryOf = [&](int64_t table, Type type) -> Value {
-    Value at = byteAddress(builder, pointerField(table), constant(builder, 8 * buffer.slot));
-    return LLVM::LoadOp::create(builder, type, at, 8);
-  };
-  auto inArena = [&](TnArena number) { return byteAddress(builder, arena(number), constant(builder, buffer.slot)); };
-  auto planned = [&](TnArena number) { return byteAddress(builder, arena(number), entryOf(abi::Offsets, builder.getI64Type())); };
-  auto baseOf = [&]() -> Value {
-    switch (buffer.base) {
-    case Buffer::Base::Parameters:
-      return inArena(TN_ARENA_PARAMS);
-    case Buffer::Base::Copies:
-      return inArena(TN_ARENA_COPIES);
-    case Buffer::Base::Remainders:
-      return inArena(TN_ARENA_REMAINDERS);
-    case Buffer::Base::Gradients:
-      return inArena(TN_ARENA_GRADS);
-    case Buffer::Base::States:
-      return planned(TN_ARENA_STATES);
-    case Buffer::Base::NextStates:
-      return planned(TN_ARENA_NEXT_STATES);
-    case Buffer::Base::KeptStates:
-      return planned(TN_ARENA_KEPT_STATES);
-    case Buffer::Base::Workspace:
-      return planned(TN_ARENA_WORKSPACE);
-    case Buffer::Base::Input:
-      return entryOf(abi::Inputs, tenon::pointer(builder));
-    case Buffer::Base::Output:
-      return entryOf(abi::Outputs, tenon::pointer(builder));
-    case Buffer::Base::LossScale:
-      return arena(TN_ARENA_LOSS_SCALE);
-    }
-    llvm_unreachable("all memories are named");
-  };
-  Value base = baseOf();
-  for (const Buffer::Step &step : buffer.steps) {
-    Value depth = constant(builder, step.shift);
-    if (step.depth)
-      depth = add(builder, scalar(step.depth), depth);
-    base = byteAddress(builder, base, multiply(builder, depth, size(step.bytes)));
-  }
-  return base;
-}
+    : ContextCode(sequence.function(), builder, context), sequence(sequence) {}
 
 Value EntryCode::callLibrary(StringRef name, ValueRange operands) {
   auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupSymbolIn(sequence.host, name));
@@ -114,42 +37,9 @@ Value EntryCode::callLibrary(StringRef name, ValueRange operands) {
 
 LaunchSequence::LaunchSequence(ModuleOp host, ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
                                const ParameterTable &parameters)
-    : host(host), device(device), kernels(&kernels), source(entry.function), arenas(&entry.arenas), parameters(&parameters) {}
+    : ScheduleEmitter(entry, parameters), host(host), device(device), kernels(&kernels) {}
 
-LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs) : source(entry), needs(&needs) {}
-
-const ParameterTable &LaunchSequence::allParameters() {
-  if (!parameters) {
-    ownParameters = parametersOf(source->getParentOfType<ModuleOp>());
-    parameters = &ownParameters;
-  }
-  return *parameters;
-}
-
-unsigned LaunchSequence::temporary(AffineExpr bytes) {
-  if (needs)
-    needs->temporaries.push_back(bytes);
-  else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries");
-           !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
-    lacksTemporary = true;
-  return nextTemporary++;
-}
-
-std::optional<Buffer> LaunchSequence::bufferOf(Value tensor) {
-  if (needs)
-    return std::nullopt;
-  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    const int64_t dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
-    return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
-  }
-  Operation *op = tensor.getDefiningOp();
-  if (auto placed = dyn_cast<PlaceOp>(op))
-    return tenon::bufferOf(placed.getPlace(), op, *arenas);
-  auto places = op->getAttrOfType<ArrayAttr>("tenon.places");
-  if (auto place = places ? dyn_cast<PlaceAttr>(places[cast<OpResult>(tensor).getResultNumber()]) : nullptr)
-    return tenon::bufferOf(place, op, *arenas);
-  return std::nullopt;
-}
+LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs) : ScheduleEmitter(entry, needs) {}
 
 /// What a kernel is given, in this order: addresses of tensors, places and temporaries; the dims; the indices of the loops
 /// around; numbers; seed and step.
@@ -172,8 +62,7 @@ LaunchSequence::Arguments LaunchSequence::argumentsOf(const Launch &launch) {
   llvm::append_range(arguments.addresses, launch.places);
   arguments.firstTemporary = arguments.addresses.size();
   for (unsigned number : launch.temporaries)
-    arguments.addresses.push_back(
-        tenon::bufferOf(cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]), current, *arenas));
+    arguments.addresses.push_back(temporaryPlace(number));
   return arguments;
 }
 

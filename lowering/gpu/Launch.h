@@ -4,12 +4,8 @@
 #pragma once
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
-#include "lowering/artifact/Scalars.h"
-#include "lowering/code/Parameters.h"
-#include "lowering/schedule/ScheduledEntry.h"
-#include "lowering/target/KernelNeeds.h"
+#include "lowering/code/ScheduleEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "runtime/include/tenon/artifact.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,29 +21,17 @@ class LaunchSequence;
 /// Address spaces of a GPU's memory.
 constexpr unsigned kGlobal = 1, kShared = 3;
 
-/// What the code of an entry, on the host, can see. All integers are i64, addresses !llvm.ptr, also those of the device, which
-/// the host does not read.
-class EntryCode {
+/// What the code of an entry, on the host, can see; also addresses of the device, which the host does not read.
+class EntryCode : public ContextCode {
 public:
   EntryCode(LaunchSequence &sequence, ImplicitLocOpBuilder &builder, Value context);
-  ImplicitLocOpBuilder &builder;
-  Value context; // const TnContext *
-  Value size(mlir::AffineExpr expression);
-  /// An index of the schedule form: a dim, the index of a loop, or sums and products of them.
-  Value scalar(Value index);
-  Value address(const Buffer &buffer);
-  /// The base of an arena.
-  Value arena(TnArena number);
-  /// An i64 field of the context (lowering/artifact/Abi.h).
-  Value field(int64_t offset);
-  Value pointerField(int64_t offset);
   /// A function of libm: f64 to f64.
   Value callLibrary(llvm::StringRef name, mlir::ValueRange operands);
 
 private:
   friend class LaunchSequence;
+  Value loopIndex(mlir::BlockArgument argument) override { return loopIndices.lookup(argument); }
   LaunchSequence &sequence;
-  llvm::SmallVector<Value> dims;
   llvm::DenseMap<Value, Value> loopIndices; // block argument -> i64
 };
 
@@ -125,12 +109,10 @@ struct KernelName {
 };
 
 /// One entry: the host's function under construction and the kernels launched by it so far.
-class LaunchSequence {
+class LaunchSequence : public ScheduleEmitter {
 public:
   LaunchSequence(mlir::ModuleOp host, mlir::ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
                  const ParameterTable &parameters);
-  /// Of a sequence that notes in `needs` what the kernels of an op need, before memory is planned: no code is made, nothing has a
-  /// place.
   LaunchSequence(mlir::func::FuncOp entry, KernelNeeds &needs);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
@@ -138,43 +120,26 @@ public:
 
   // For generators:
   void add(const Launch &launch);
-  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same
-  /// ones in the same order whenever it is generated.
-  unsigned temporary(mlir::AffineExpr bytes);
-  /// The place of a tensor, as the schedule says it. None where nobody reads it, and none while needs are noted.
-  std::optional<Buffer> bufferOf(Value tensor);
-  const ParameterTable &allParameters();
-  bool onlyNotes() const { return needs; }
-  mlir::func::FuncOp function() const { return source; }
 
 private:
   friend class EntryCode;
   friend class KernelCode;
-  mlir::LogicalResult emitOps(mlir::Block::iterator begin, mlir::Block::iterator end);
-  mlir::LogicalResult emitOp(mlir::Operation &op);
-  mlir::LogicalResult emitHalf(mlir::Block::iterator begin, mlir::Block::iterator end, int64_t otherHalf);
-  mlir::LogicalResult emitLoop(LoopOp loop);
-  void emitCopy(CopyOp copy);
-  void emitReady(ReadyOp ready);
+  ContextCode &hostCode() override { return *entry; }
+  mlir::LogicalResult emitKernels(mlir::Operation *op) override;
+  void emitCopy(CopyOp copy) override;
+  void emitSumSlices(SumSlicesOp sum, const Buffer &gradient, int64_t slices) override;
+  mlir::LogicalResult startRound(Value index) override;
+  Value goesOn(SkipOp skip) override;
   struct Arguments;
   Arguments argumentsOf(const Launch &launch);
   int64_t emitKernel(const Launch &launch, const Arguments &arguments);
   void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
   mlir::ModuleOp host, device;
   std::vector<KernelName> *kernels = nullptr;
-  mlir::func::FuncOp source;
-  const Arenas *arenas = nullptr;
-  const ParameterTable *parameters = nullptr;
-  ParameterTable ownParameters; // where none were given
-  KernelNeeds *needs = nullptr;
   EntryCode *entry = nullptr;
   Value argumentValues, argumentPointers; // of launches: i64 [n], ptr [n]
   mlir::arith::ConstantOp argumentCount;  // n
   int64_t mostArguments = 1;
-  llvm::SmallVector<LoopOp> loops;    // around the current op, outermost first
-  mlir::Operation *current = nullptr; // whose kernels are generated
-  unsigned nextTemporary = 0;         // of it
-  bool lacksTemporary = false;        // the schedule gives it fewer than it asks for
 };
 
 /// Blocks of `threads` threads for `count` elements, one each, as far as a launch has room for so many.

@@ -1,11 +1,11 @@
-"""Compares the generated contractions with PyTorch's (MKL with its code for the processor's vectors, as the bench's `eager`), one
-thread each, alternating in one run.
+"""Compares the generated contractions with those of another library, one thread each, alternating in one run.
 
-usage: compare-gemm.py BENCH [--rounds N] [--case SUBSTRING] [--tier avx512]
-  BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a virtual environment with PyTorch (as for
-  test/bench/run); without it the comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the
-  median of the paired ratios and its range. Both sides check their result against the same contraction in f64; a wrong result
-  ends the run with status 1.
+usage: compare-gemm.py BENCH [--library mkl|openblas] [--rounds N] [--case SUBSTRING] [--tier avx512]
+  BENCH is the tenon-gemm-bench executable. mkl: PyTorch's, with MKL's code for the processor's vectors, as the bench's `eager`;
+  openblas: NumPy's, with OpenBLAS's code for the vectors of the tier. The environment variable TENON_PEER names a virtual
+  environment with PyTorch and NumPy (as for test/bench/run); without it the comparison is skipped. Prints one line per shape:
+  both speeds as medians over the rounds, the median of the paired ratios and its range. Both sides check their result against
+  the same contraction in f64; a wrong result ends the run with status 1.
 """
 import argparse
 import json
@@ -38,10 +38,28 @@ SHAPES = {
 }
 
 
-def peer_speed(shape, seconds=0.2):
-    """GFLOP/s of torch.mm on `shape`; runs inside the peer's interpreter."""
-    import time
+def openblas_product(shape):
+    """A call of NumPy's product of random matrices, and a check of its result."""
+    import numpy
 
+    m, n, k, a_layout, b_layout = shape
+    generator = numpy.random.default_rng(1)
+    a = generator.random((m, k) if a_layout == "r" else (k, m), dtype=numpy.float32) - numpy.float32(0.5)
+    b = generator.random((k, n) if b_layout == "r" else (n, k), dtype=numpy.float32) - numpy.float32(0.5)
+    a = a if a_layout == "r" else a.T
+    b = b if b_layout == "r" else b.T
+    out = numpy.empty((m, n), numpy.float32)
+
+    def is_right():
+        columns = numpy.arange(0, n, max(1, n // 64))
+        left, right = a.astype(float), b[:, columns].astype(float)
+        return (abs(out[:, columns] - left @ right) <= k * 2.0**-24 * (abs(left) @ abs(right))).all()
+
+    return lambda: numpy.dot(a, b, out=out), is_right
+
+
+def mkl_product(shape):
+    """The same of PyTorch."""
     import torch
 
     torch.set_num_threads(1)
@@ -52,19 +70,36 @@ def peer_speed(shape, seconds=0.2):
     a = a if a_layout == "r" else a.t()
     b = b if b_layout == "r" else b.t()
     out = torch.empty(m, n)
-    torch.mm(a, b, out=out)
-    columns = torch.arange(0, n, max(1, n // 64))
-    exact = a.double() @ b[:, columns].double()
-    magnitude = a.double().abs() @ b[:, columns].double().abs()
-    if not bool(((out[:, columns] - exact).abs() <= k * 2.0**-24 * magnitude).all()):
+
+    def is_right():
+        columns = torch.arange(0, n, max(1, n // 64))
+        exact = a.double() @ b[:, columns].double()
+        magnitude = a.double().abs() @ b[:, columns].double().abs()
+        return bool(((out[:, columns] - exact).abs() <= k * 2.0**-24 * magnitude).all())
+
+    return lambda: torch.mm(a, b, out=out), is_right
+
+
+PRODUCTS = {"mkl": mkl_product, "openblas": openblas_product}
+OPENBLAS_CODE = {"avx512": "SkylakeX", "avx2": "Haswell"}  # OPENBLAS_CORETYPE: what it takes by itself may be narrower
+
+
+def peer_speed(library, shape, seconds=0.2):
+    """GFLOP/s of the library's product on `shape`; runs inside the peer's interpreter."""
+    import time
+
+    multiply, is_right = PRODUCTS[library](shape)
+    multiply()
+    if not is_right():
         raise SystemExit("the peer's result is wrong")
+    m, n, k, _, _ = shape
     flops = 2.0 * m * n * k
     count = max(1, int(2e8 / flops))
     best, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end or len(best) < 3:
         start = time.perf_counter()
         for _ in range(count):
-            torch.mm(a, b, out=out)
+            multiply()
         best.append(flops * count / (time.perf_counter() - start) * 1e-9)
     return statistics.median(best)
 
@@ -75,10 +110,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--case", default="")
     parser.add_argument("--tier", default="avx512")
+    parser.add_argument("--library", choices=PRODUCTS, default="mkl")
     parser.add_argument("--peer", help="internal: measure these comma-separated shapes in this interpreter")
     options = parser.parse_args()
     if options.peer:
-        print(json.dumps({name: peer_speed(SHAPES[name]) for name in options.peer.split(",")}))
+        print(json.dumps({name: peer_speed(options.library, SHAPES[name]) for name in options.peer.split(",")}))
         return 0
     if not options.bench:
         parser.error("the path of tenon-gemm-bench is missing")
@@ -89,7 +125,10 @@ def main():
     peer = os.path.join(peer, "bin", "python")
     from contestants import preloaded
     folder = tempfile.TemporaryDirectory(prefix="tenon-gemm-")
-    environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", LD_PRELOAD=preloaded(folder.name))
+    environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
+                       LD_PRELOAD=preloaded(folder.name))
+    if options.tier in OPENBLAS_CODE:
+        environment["OPENBLAS_CORETYPE"] = OPENBLAS_CODE[options.tier]
     print("GFLOP/s of both, share of the FMA peak, ours / peer")
     print(f"{'shape':18} {'ours':>7} {'share':>6} {'peer':>7} {'ratio':>6}   range")
     for name in SHAPES:
@@ -100,7 +139,7 @@ def main():
             lines = subprocess.run([options.bench, f"--tier={options.tier}", f"--exact={name}", "--seconds=0.2"],
                                    check=True, capture_output=True, text=True).stdout.splitlines()
             record = json.loads(lines[0])
-            command = [peer, os.path.abspath(__file__), "--peer", name]
+            command = [peer, os.path.abspath(__file__), "--library", options.library, "--peer", name]
             speeds = json.loads(subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout)
             ours.append(record["gflops"])
             shares.append(record["share"])
