@@ -19,6 +19,8 @@ std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
 Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, PairTile tile, int64_t heads,
                        AffineExpr lines) {
   Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, tile.threads(), operands.threshold() > 0, {}};
+  if (!operands.anyTable() && !operands.element().isF64()) // with tables the assembler would spill some
+    launch.registers = 128;
   launch.blocks = [batches = operands.batches(), tile, heads, lines](EntryCode &code) {
     auto &builder = code.builder;
     Value tiles = ceilDivide(builder, code.size(lines), constant(builder, tile.side));

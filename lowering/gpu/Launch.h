@@ -132,11 +132,13 @@ private:
   Value goesOn(SkipOp skip) override;
   struct Arguments;
   Arguments argumentsOf(const Launch &launch);
+  Launch unlessSkipped(Launch launch);
   int64_t emitKernel(const Launch &launch, const Arguments &arguments);
   void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
   mlir::ModuleOp host, device;
   std::vector<KernelName> *kernels = nullptr;
   EntryCode *entry = nullptr;
+  llvm::SmallVector<std::pair<LoopOp, Value>> skips; // where the truth value holds, the rest of the loop's round does nothing
   Value argumentValues, argumentPointers; // of launches: i64 [n], ptr [n]
   mlir::arith::ConstantOp argumentCount;  // n
   int64_t mostArguments = 1;
