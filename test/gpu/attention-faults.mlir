@@ -1,6 +1,6 @@
 // Faults in generated attention kernels are found: calls that synchronise deleted, comparisons of sizes off by one. Of the edges those survive that are tested twice, as a key that does not exist is zero in shared memory and hidden as a pair.
 // REQUIRES: gpu-emu
-// RUN: not tenon-gpu-kernel-test %s --dims=33,2 --schedules=1 --faults --tolerance=2e-5 > %t.log 2>&1
+// RUN: not tenon-gpu-kernel-test %s --dims=33,2 --schedules=1 --faults --kernels=attention --tolerance=2e-5 > %t.log 2>&1
 // RUN: FileCheck %s --input-file=%t.log
 // CHECK: sizes off by one: {{[1-9][0-9]*}} of
 // CHECK: deleted calls: [[CALLS:[0-9]+]] of [[CALLS]] found
