@@ -191,7 +191,7 @@ OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
 }
 LogicalResult MulOp::canonicalize(MulOp op, PatternRewriter &rewriter) {
   Value a = operandOf<NegOp>(op.getA()), b = operandOf<NegOp>(op.getB());
-  return a && b ? replaceBy<MulOp>(rewriter, op, a, b) : failure();
+  return a && b ? replaceBy<MulOp>(rewriter, op, a, b) : rewriter.notifyMatchFailure(op, "not of two negations");
 }
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getB(), 1))

@@ -204,19 +204,63 @@ Polynomial GemmOp::countBytes(FormulaSpace &space) {
 
 constexpr int64_t kSoftmaxFlops = 6; // per pair: scale, maximum, subtraction, exp, sum, normalisation
 
-/// Twice the number of pairs (query, key) that a list of masks leaves, when one mask on positions alone decides: key <= query +
-/// const. Others depend on data or are rare: all pairs count.
-static Polynomial doubledPairs(FormulaSpace &space, ArrayAttr masks, const Polynomial &queries, const Polynomial &keys) {
-  Polynomial all = Polynomial(2) * queries * keys, best = all;
-  for (Attribute attribute : masks) {
-    std::string problem;
-    auto mask = toMask(attribute, problem);
-    if (!mask || mask->kind != Mask::Kind::AtMostZero || !mask->form.terms.empty() || mask->form.key != 1 ||
-        mask->form.query != -1)
+/// Whether a mask is key * j + query * i + rest <= 0 of positions alone.
+static bool isOfPositions(const Mask &mask) { return mask.kind == Mask::Kind::AtMostZero && mask.form.terms.empty(); }
+
+/// The pairs that those masks of positions leave, of sizes that are numbers; masks of anything else leave all.
+static int64_t pairsLeft(ArrayRef<Mask> masks, int64_t queries, int64_t keys) {
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < queries; ++i) {
+    int64_t low = 0, end = keys;
+    for (const Mask &mask : masks) {
+      auto rest = dyn_cast_or_null<AffineConstantExpr>(mask.form.rest);
+      if (!isOfPositions(mask) || !rest)
+        continue;
+      const int64_t room = -(mask.form.query * i + rest.getValue()), key = mask.form.key; // key * j <= room
+      if (key > 0)
+        end = std::min(end, llvm::divideFloorSigned(room, key) + 1);
+      else if (key < 0)
+        low = std::max(low, llvm::divideCeilSigned(-room, -key));
+      else if (room < 0)
+        end = 0;
+    }
+    pairs += std::max<int64_t>(end - low, 0);
+  }
+  return pairs;
+}
+
+static void addConjuncts(const Mask &mask, SmallVectorImpl<Mask> &masks) {
+  if (mask.kind != Mask::Kind::And)
+    return masks.push_back(mask);
+  for (const Mask &part : mask.parts)
+    addConjuncts(part, masks);
+}
+
+static std::optional<int64_t> asNumber(const Polynomial &polynomial) {
+  if (polynomial.terms.empty())
+    return 0;
+  const auto &[monomial, coefficient] = *polynomial.terms.begin();
+  return polynomial.terms.size() == 1 && monomial.empty() ? std::optional(coefficient) : std::nullopt;
+}
+
+/// Twice the number of pairs (query, key) that a list of masks leaves. Of sizes that are numbers, all masks of positions count;
+/// of others one that decides, key <= query + const. Masks that depend on data leave all pairs.
+static Polynomial doubledPairs(FormulaSpace &space, ArrayAttr attributes, const Polynomial &queries, const Polynomial &keys) {
+  Polynomial best = Polynomial(2) * queries * keys;
+  SmallVector<Mask> masks;
+  std::string problem;
+  for (Attribute attribute : attributes)
+    if (std::optional<Mask> mask = toMask(attribute, problem))
+      addConjuncts(*mask, masks);
+  constexpr int64_t mostQueries = 1 << 20; // that are worth a walk
+  if (auto rows = asNumber(queries), columns = asNumber(keys); rows && columns && *rows <= mostQueries)
+    return Polynomial(2 * pairsLeft(masks, *rows, *columns));
+  for (const Mask &mask : masks) {
+    if (!isOfPositions(mask) || mask.form.key != 1 || mask.form.query != -1)
       continue;
     // Query i sees the keys 0 .. i + first - 1, if that is within the keys for the last query and no less than nothing for the
     // first.
-    Polynomial first = Polynomial(1) - space.of(mask->form.rest);
+    Polynomial first = Polynomial(1) - space.of(mask.form.rest);
     if (!space.atMost(0, first) || !space.atMost(queries + first - Polynomial(1), keys))
       continue;
     Polynomial pairs = Polynomial(2) * queries * first + queries * (queries - Polynomial(1));

@@ -49,9 +49,7 @@ const char *refused(const Entry &entry, const Node &node) {
   static_assert(kMostNestedStacks == 8);
   if (const char *until = refusedUntil(entry, entry.stacks[node.index]))
     return until;
-  return levels > kMostNestedStacks                                           ? "more than 8 stacks and loops in each other"
-         : node.op == Op::Scan || entry.stacks[node.index].count.isConstant() ? nullptr
-                                                                              : "a stack whose height is not a number";
+  return levels > kMostNestedStacks ? "more than 8 stacks and loops in each other" : nullptr;
 }
 
 /// A whole number of a tensor has 32 bits. A number that becomes a real one is a real constant by now.

@@ -18,6 +18,9 @@ WalkDrift::WalkDrift(const Entry &entry, unsigned dim) : entry(entry), dim(dim),
     demand(node);
   for (auto &[state, node] : entry.nextStates)
     demand(node);
+  for (NodeId id = 0; id < entry.nodes.size(); ++id)
+    if (const Node &node = entry.nodes[id]; node.op == Op::Stack && drift(entry.stacks[node.index].count) != 0)
+      object(id, "a loop of as many rounds as there are places");
   for (const StackInfo &stack : entry.stacks) {
     for (NodeId node : stack.results)
       demand(node);

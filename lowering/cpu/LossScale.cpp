@@ -1,4 +1,4 @@
-// The loss scale of tenon.optimize: what torch.amp.GradScaler does, in the step itself.
+// What of tenon.optimize asks for the context: the place of the loss scale, libm.
 #include "lowering/artifact/Abi.h"
 #include "lowering/artifact/Scalars.h"
 #include "lowering/cpu/Optimizer.h"
@@ -7,9 +7,6 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-// Where the scale stays, whatever happens: its quotients are numbers of f32.
-constexpr float leastScale = 0x1p-96f, largestScale = 0x1p96f;
-
 LibraryCall libraryOf(FunctionCode &code) {
   return [&code](StringRef name, ArrayRef<Value> operands) -> Value {
     return LLVM::CallOp::create(code.builder, code.sequence.libraryFunction(name, unsigned(operands.size())), operands)
@@ -17,39 +14,12 @@ LibraryCall libraryOf(FunctionCode &code) {
   };
 }
 
-Value isFinite(ImplicitLocOpBuilder &builder, Value real) {
-  Value difference = arith::SubFOp::create(builder, real, real); // NaN for NaN and infinity
-  return arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, difference);
-}
-
 LossScale readLossScale(FunctionCode &code) {
   auto &builder = code.builder;
-  Type f64 = builder.getF64Type();
   Value place =
       LLVM::LoadOp::create(builder, pointer(builder),
                            byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * TN_ARENA_LOSS_SCALE)), 8);
-  Value now = LLVM::LoadOp::create(builder, builder.getF32Type(), place, 8);
-  Value one = arith::ConstantOp::create(builder, builder.getF64FloatAttr(1));
-  return {place, now, arith::DivFOp::create(builder, one, arith::ExtFOp::create(builder, f64, now))};
-}
-
-void emitNextScale(FunctionCode &code, OptimizeOp op, const LossScale &scale, Value finite, Value last) {
-  auto &builder = code.builder;
-  auto number = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF32FloatAttr(float(value))); };
-  auto choose = [&](Value condition, Value a, Value b) -> Value { return arith::SelectOp::create(builder, condition, a, b); };
-  Value goodPlace = byteAddress(builder, scale.place, constant(builder, int64_t(offsetof(TnLossScale, good))));
-  Value before = LLVM::LoadOp::create(builder, builder.getI64Type(), goodPlace, 8);
-  Value zero = constant(builder, 0), good = add(builder, before, constant(builder, 1));
-  Value isEnough =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, good, constant(builder, int64_t(op.number("scale_every", 1))));
-  Value factor =
-      choose(finite, choose(isEnough, number(op.number("scale_growth", 1)), number(1)), number(op.number("scale_backoff", 1)));
-  Value next = arith::MulFOp::create(builder, scale.now, factor);
-  next = arith::MaximumFOp::create(builder, next, number(leastScale));
-  next = arith::MinimumFOp::create(builder, next, number(largestScale));
-  Value count = choose(finite, choose(isEnough, zero, good), zero);
-  LLVM::StoreOp::create(builder, choose(last, next, scale.now), scale.place, 8);
-  LLVM::StoreOp::create(builder, choose(last, count, before), goodPlace, 8);
+  return tenon::readLossScale(builder, place);
 }
 
 } // namespace tenon::cpu

@@ -116,7 +116,7 @@ void OptimizerKernels::emitScalars(FunctionCode &code) {
   put(rateScalar, rate);
   if (op.isScaled()) {
     put(unscaleScalar, scale.inverse);
-    emitNextScale(code, op, scale, isFinite(builder, norm), isLast(code));
+    emitNextScale(builder, op, scale, isFinite(builder, norm), isLast(code));
   }
   if (sequence.bufferOf(op.getNorm()))
     storeResult(code, op.getNorm(), norm);

@@ -1,6 +1,7 @@
 // tenon.optimize, second part: moments and parameters. Each rule reads and writes them in one pass; one with a ratio per tensor
 // in two, since the norms of what the first computes are needed in the second, which computes the directions again.
 #include "lowering/artifact/Abi.h"
+#include "lowering/code/Halves.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/OptimizerKernels.h"
 #include "lowering/cpu/ShortReals.h"
@@ -68,7 +69,7 @@ Value OptimizerKernels::widened(FunctionCode &code, LaneCode &lanes, LaneValue i
 Value OptimizerKernels::narrowed(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
   if (!isSplit)
     return narrowToBits(code.builder, op.getLoc(), code.tier, stored, value);
-  auto [upper, remainder] = splitHalves(code.builder, op.getLoc(), value);
+  auto [upper, remainder] = splitHalves(code.builder, value);
   lanes.store(stored, places.remainders, index, LaneValue::lanes(remainder));
   return upper;
 }

@@ -102,15 +102,4 @@ Value narrowToBits(OpBuilder &builder, Location location, Tier tier, Type elemen
   return arith::TruncIOp::create(builder, location, i16, element.isF16() ? narrowHalf(b, bits) : narrowBrain(b, bits));
 }
 
-std::pair<Value, Value> splitHalves(OpBuilder &builder, Location location, Value real) {
-  Bits b{builder, location, real.getType()};
-  Type i16 = b.of(builder.getI16Type());
-  Value bits = b.asBits(real);
-  Value quiet = b.either(b.both(bits, 0xffff0000), b.number(0x00400000));
-  bits = b.choose(b.less(b.both(bits, ~kSign), kInfinity + 1), bits, quiet);
-  // The remainder is bits - upper * 2^16: modulo 2^16 the lower bits themselves.
-  return {arith::TruncIOp::create(builder, location, i16, b.down(b.add(bits, b.number(0x8000)), 16)),
-          arith::TruncIOp::create(builder, location, i16, bits)};
-}
-
 } // namespace tenon::cpu

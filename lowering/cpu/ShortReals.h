@@ -20,8 +20,4 @@ mlir::Value widenBits(mlir::OpBuilder &builder, mlir::Location location, Tier ti
 /// denormal as f32 becomes a zero of its sign, too large numbers become infinite, NaN stays NaN (quiet, upper bits kept).
 mlir::Value narrowToBits(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type element, mlir::Value real);
 
-/// The halves of `real`, f32 or a vector of it, that joinHalves puts together again, bit for bit: i16 of the bf16 nearest to it,
-/// ties away from zero, and of what is left. A NaN becomes a quiet one with an upper half alone.
-std::pair<mlir::Value, mlir::Value> splitHalves(mlir::OpBuilder &builder, mlir::Location location, mlir::Value real);
-
 } // namespace tenon::cpu

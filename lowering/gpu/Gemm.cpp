@@ -1,16 +1,13 @@
-// tenon.gemm as a kernel: a block per tile of rows and columns, whose operands go through shared memory a few steps of the depth
-// at a time. Each sum is one chain of fused multiply-adds in the order of the depth, so that tiles change no bits.
-#include "dialect/TensorSizes.h"
-#include "lowering/gpu/ScalarCode.h"
+// tenon.gemm of f32 and f64 as a kernel: a block per tile of rows and columns, whose operands go through shared memory a few
+// steps of the depth at a time. Each sum is one chain of fused multiply-adds in the order of the depth, so that tiles change no
+// bits.
+#include "lowering/gpu/GemmForm.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace tenon::gpu {
 namespace {
-
-using Labels = SmallVector<int64_t, 4>;
 
 /// Rows and columns of a block's tile, steps of the depth at a time, and rows and columns of a thread, which lie `rows / own`
 /// apart.
@@ -20,47 +17,21 @@ struct Tile {
 };
 constexpr Tile kLarge{64, 64, 16, 4}, kLargeDouble{64, 64, 8, 4}, kSmall{16, 16, 16, 2};
 
-struct Side {
-  Value tensor; // null: computed
-  RankedTensorType type;
-  ArrayRef<int64_t> labels;
-  Block *element;
-  bool has(int64_t label) const { return llvm::is_contained(labels, label); }
-};
-
 class GemmKernel {
 public:
-  GemmKernel(GemmOp op, LaunchSequence &sequence)
-      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()),
-        a{op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()},
-        b{op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()}, element(op.typeOfA().getElementType()) {
-    for (const Side *side : {&a, &b})
-      for (auto [dim, label] : llvm::enumerate(side->labels))
-        sizes.try_emplace(label, sizesOf(side->type)[dim]);
-    sortLabels();
+  explicit GemmKernel(const GemmForm &form) : form(form), element(form.element) {
     auto isSmall = [&](const Labels &labels) {
-      auto known = dyn_cast<AffineConstantExpr>(sizeOf(labels));
+      auto known = dyn_cast<AffineConstantExpr>(form.sizeOf(labels));
       return known && known.getValue() <= kSmall.rows;
     };
-    tile = isSmall(rows) && isSmall(columns) ? kSmall : element.isF64() ? kLargeDouble : kLarge;
+    tile = isSmall(form.rows) && isSmall(form.columns) ? kSmall : element.isF64() ? kLargeDouble : kLarge;
   }
 
-  LogicalResult generate() {
-    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-    op.walk([&](AtOp at) { read.insert(at.getTensor()); });
-    Launch launch{"gemm", op.getLoc(), llvm::to_vector(read), llvm::to_vector_of<Value>(op->getResults()), {}, {}, {}, {}, 1,
-                  false,  {}};
-    op.walk([&](Operation *inner) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(inner); });
+  LogicalResult generate(LaunchSequence &sequence) {
+    Launch launch = form.launchOf("gemm", tile.rows, tile.columns);
     launch.threads = tile.threads();
     if (!element.isF64()) // else ptxas spills some for more blocks at a time
       launch.registers = 64;
-    launch.blocks = [this](EntryCode &code) {
-      auto &builder = code.builder;
-      auto tiles = [&](const Labels &labels, int64_t size) {
-        return ceilDivide(builder, code.size(sizeOf(labels)), constant(builder, size));
-      };
-      return multiply(builder, code.size(sizeOf(batch)), multiply(builder, tiles(rows, tile.rows), tiles(columns, tile.columns)));
-    };
     bool good = true;
     launch.body = [&](KernelCode &code) { good = emitTile(code); };
     sequence.add(launch);
@@ -68,77 +39,16 @@ public:
   }
 
 private:
-  AffineExpr sizeOf(const Labels &labels) {
-    SmallVector<AffineExpr> factors;
-    for (int64_t label : labels)
-      factors.push_back(sizes.lookup(label));
-    return product(factors, op.getContext());
-  }
-  SmallVector<AffineExpr> sizesOfLabels(const Labels &labels) {
-    return llvm::map_to_vector(labels, [&](int64_t label) { return sizes.lookup(label); });
-  }
-
-  /// Threads beside each other store neighbouring columns: these are the labels of the operand along which the result is
-  /// contiguous.
-  void sortLabels() {
-    int64_t last = rank - 1;
-    for (PutOp put : block.getOps<PutOp>())
-      if (!put.getIndices().empty())
-        if (auto index = dyn_cast<BlockArgument>(put.getIndices().back()); index && index.getOwner() == &block) {
-          last = index.getArgNumber();
-          break;
-        }
-    if (!b.has(last) && a.has(last))
-      std::swap(a, b);
-    for (int64_t label : a.labels)
-      (label >= rank ? depth : b.has(label) ? batch : rows).push_back(label);
-    for (int64_t label : b.labels)
-      if (!a.has(label))
-        columns.push_back(label);
-  }
-
-  /// Of a side at a place in its lines (rows or columns) and in the depth; 0 beyond either.
-  Value elementAt(KernelCode &code, ScalarCode &scalars, const Side &side, const Labels &lines, Value line, Value step) {
+  /// Brings `count` lines x tile.depth elements into shared memory, the depth outermost. Threads beside each other take
+  /// neighbours in memory.
+  void fill(KernelCode &code, GemmCode &gemm, const GemmSide &side, int64_t count, Value first, Value step, Value memory) {
     auto &builder = code.builder;
-    auto below = [&](Value index, const Labels &labels) -> Value {
-      return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index, code.size(sizeOf(labels)));
-    };
-    Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(element));
-    Value inside = arith::AndIOp::create(builder, below(line, lines), below(step, depth));
-    auto branch = scf::IfOp::create(builder, TypeRange(element), inside, true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    llvm::DenseMap<int64_t, Value> indices(batchIndices);
-    for (auto [labels, number] : {std::pair<const Labels *, Value>(&lines, line), std::pair<const Labels *, Value>(&depth, step)})
-      for (auto [label, index] : llvm::zip_equal(*labels, scalars.split(number, sizesOfLabels(*labels))))
-        indices[label] = index;
-    SmallVector<Value> places = llvm::map_to_vector(side.labels, [&](int64_t label) { return indices.lookup(label); });
-    Value value = zero;
-    if (!side.element) {
-      value = scalars.load(element, code.pointer(side.tensor), scalars.linearIndex(side.type, places));
-    } else {
-      for (auto [source, index] : llvm::zip_equal(side.element->getArguments(), places))
-        scalars.bind(source, index);
-      good &= scalars.emitOps(*side.element);
-      value = good ? scalars.get(cast<YieldOp>(side.element->getTerminator()).getOperand(0)) : zero;
-    }
-    scf::YieldOp::create(builder, ValueRange{value});
-    builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, ValueRange{zero});
-    return branch.getResult(0);
-  }
-
-  /// Brings `lines` x tile.depth elements into shared memory, the depth outermost. Threads beside each other take neighbours in
-  /// memory.
-  void fill(KernelCode &code, ScalarCode &scalars, const Side &side, const Labels &lines, int64_t count, Value first, Value step,
-            Value memory) {
-    auto &builder = code.builder;
-    const bool alongDepth = !side.labels.empty() && llvm::is_contained(depth, side.labels.back());
+    const bool alongDepth = form.isAlongDepth(side);
     code.overBlock(constant(builder, count * tile.depth), [&](Value number) {
       Value inner = constant(builder, alongDepth ? tile.depth : count);
       Value fast = remainder(builder, number, inner), slow = divide(builder, number, inner);
       Value line = alongDepth ? slow : fast, k = alongDepth ? fast : slow;
-      Value value = elementAt(code, scalars, side, lines, add(builder, first, line), add(builder, step, k));
+      Value value = gemm.elementAt(side, add(builder, first, line), add(builder, step, k));
       Value place = add(builder, multiply(builder, k, constant(builder, count)), line);
       LLVM::StoreOp::create(builder, value, elementAddress(builder, memory, element, place));
     });
@@ -170,39 +80,31 @@ private:
 
   bool emitTile(KernelCode &code) {
     auto &builder = code.builder;
-    ScalarCode scalars(code, op->getResults());
-    scalars.bindOutside(op);
-    Value columnTiles = ceilDivide(builder, code.size(sizeOf(columns)), constant(builder, tile.columns));
-    Value rowTiles = ceilDivide(builder, code.size(sizeOf(rows)), constant(builder, tile.rows));
-    Value rest = divide(builder, code.block(), columnTiles);
-    Value firstColumn = multiply(builder, remainder(builder, code.block(), columnTiles), constant(builder, tile.columns));
-    Value firstRow = multiply(builder, remainder(builder, rest, rowTiles), constant(builder, tile.rows));
-    for (auto [label, index] : llvm::zip_equal(batch, scalars.split(divide(builder, rest, rowTiles), sizesOfLabels(batch))))
-      batchIndices[label] = index;
+    GemmCode gemm(form, code, tile.rows, tile.columns);
     Value across = constant(builder, tile.columns / tile.own);
     Value row = divide(builder, code.thread(), across), column = remainder(builder, code.thread(), across);
     Value memoryA = code.shared(element, tile.rows * tile.depth), memoryB = code.shared(element, tile.columns * tile.depth);
     Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(element));
     SmallVector<Value> sums(size_t(tile.own * tile.own), zero);
-    auto loop = scf::ForOp::create(builder, constant(builder, 0), code.size(sizeOf(depth)), constant(builder, tile.depth), sums);
+    auto loop = scf::ForOp::create(builder, constant(builder, 0), code.size(form.sizeOf(form.depth)),
+                                   constant(builder, tile.depth), sums);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       Value step = loop.getInductionVar();
-      fill(code, scalars, a, rows, tile.rows, firstRow, step, memoryA);
-      fill(code, scalars, b, columns, tile.columns, firstColumn, step, memoryB);
+      fill(code, gemm, form.a, tile.rows, gemm.firstRow, step, memoryA);
+      fill(code, gemm, form.b, tile.columns, gemm.firstColumn, step, memoryB);
       code.barrier();
       SmallVector<Value> after = multiplySteps(code, memoryA, memoryB, row, column, loop.getRegionIterArgs());
       code.barrier(); // before the next steps come
       scf::YieldOp::create(builder, after);
     }
-    emitResults(code, scalars, loop.getResults(), row, column, firstRow, firstColumn);
-    return good;
+    emitResults(code, gemm, loop.getResults(), row, column);
+    return gemm.good;
   }
 
   /// The sums go through shared memory, so that the code behind them stands once and threads beside each other store neighbours.
-  void emitResults(KernelCode &code, ScalarCode &scalars, ValueRange sums, Value row, Value column, Value firstRow,
-                   Value firstColumn) {
+  void emitResults(KernelCode &code, GemmCode &gemm, ValueRange sums, Value row, Value column) {
     auto &builder = code.builder;
     Value memory = code.shared(element, tile.rows * tile.columns);
     for (int64_t i = 0; i < tile.own; ++i)
@@ -215,40 +117,22 @@ private:
     code.barrier();
     code.overBlock(constant(builder, tile.rows * tile.columns), [&](Value number) {
       Value size = constant(builder, tile.columns);
-      Value m = add(builder, firstRow, divide(builder, number, size)),
-            n = add(builder, firstColumn, remainder(builder, number, size));
-      Value inside =
-          arith::AndIOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, m, code.size(sizeOf(rows))),
-                                arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, n, code.size(sizeOf(columns))));
-      code.ifThen(inside, [&] {
-        llvm::DenseMap<int64_t, Value> indices(batchIndices);
-        for (auto [labels, index] : {std::pair<const Labels *, Value>(&rows, m), std::pair<const Labels *, Value>(&columns, n)})
-          for (auto [label, one] : llvm::zip_equal(*labels, scalars.split(index, sizesOfLabels(*labels))))
-            indices[label] = one;
-        for (int64_t label = 0; label < rank; ++label)
-          scalars.bind(block.getArgument(unsigned(label)), indices.lookup(label));
-        scalars.bind(block.getArgument(unsigned(rank)),
-                     LLVM::LoadOp::create(builder, element, elementAddress(builder, memory, element, number)));
-        good &= scalars.emitOps(block);
-      });
+      gemm.emitResult(add(builder, gemm.firstRow, divide(builder, number, size)),
+                      add(builder, gemm.firstColumn, remainder(builder, number, size)),
+                      LLVM::LoadOp::create(builder, element, elementAddress(builder, memory, element, number)));
     });
   }
 
-  GemmOp op;
-  LaunchSequence &sequence;
-  Block &block;
-  int64_t rank;
-  Side a, b;
+  const GemmForm &form;
   Type element;
-  llvm::DenseMap<int64_t, AffineExpr> sizes;
-  Labels rows, columns, depth, batch;
   Tile tile = kLarge;
-  llvm::DenseMap<int64_t, Value> batchIndices;
-  bool good = true; // false: reported
 };
 
 } // namespace
 
-LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence) { return GemmKernel(op, sequence).generate(); }
+LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence) {
+  const GemmForm form(op);
+  return form.stored == form.element ? GemmKernel(form).generate(sequence) : generateTensorGemm(form, sequence);
+}
 
 } // namespace tenon::gpu

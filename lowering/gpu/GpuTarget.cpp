@@ -38,14 +38,6 @@ std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
 FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
   if (!hasKernel(kernel))
     return notSupported(kernel) << kernel->getName() << " on a GPU";
-  SmallVector<Type> elements;
-  for (Value tensor : kernel.tensorsRead())
-    elements.push_back(cast<RankedTensorType>(tensor.getType()).getElementType());
-  for (Type result : kernel->getResultTypes())
-    elements.push_back(cast<RankedTensorType>(result).getElementType());
-  for (Type element : elements)
-    if (isa<FloatType>(element) && !element.isF32() && !element.isF64())
-      return notSupported(kernel) << "elements of " << elementModel(element).name() << " on a GPU";
   if (std::optional<std::string> reason = refusesAttention(kernel))
     return kernel->emitOpError() << "cannot be compiled: " << *reason;
   KernelNeeds needs;

@@ -3,7 +3,9 @@
 #include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/code/Halves.h"
 #include "lowering/code/LearningRate.h"
+#include "lowering/code/LossScale.h"
 #include "lowering/code/OptimizerRule.h"
 #include "lowering/code/OptimizerTable.h"
 #include "lowering/gpu/ScalarCode.h"
@@ -26,16 +28,19 @@ public:
       return notSupported(op) << "a rate per tensor (" << op.getRule() << ") on a GPU";
     if (settingOf(op, "clip_each") > 0)
       return notSupported(op) << "clipping of each tensor (" << op.getRule() << ") on a GPU";
-    if (auto module = op->getParentOfType<ModuleOp>(); op.isScaled() || parameterType(module) || copyType(module))
-      return notSupported(op) << "an optimizer of parameters of 16 bits on a GPU";
     auto tabulated = tabulate(op, sequence.allParameters());
     if (failed(tabulated))
       return failure();
     table = std::move(*tabulated);
     element = table.element;
+    auto module = op->getParentOfType<ModuleOp>();
+    stored = element.isF32() && parameterType(module) ? parameterType(module) : element;
+    isSplit = stored != element && hasRemainders(module);
+    if (element.isF32())
+      copies = copyType(module);
     collectTables();
     norms = tileCount();
-    area = sequence.temporary(getAffineConstantExpr(8 * (norms + int64_t(table.bounds.size()) + 1), op.getContext()));
+    area = sequence.temporary(getAffineConstantExpr(8 * (inversePlace() + 1), op.getContext()));
     if (op.accumulate() > 1)
       addAccumulation();
     addNorm();
@@ -53,6 +58,7 @@ private:
 
   int64_t tileCount() const { return int64_t(tileSegments.size()); }
   int64_t normPlace() const { return norms + int64_t(table.bounds.size()); }
+  int64_t inversePlace() const { return normPlace() + 1; } // of the loss scale
 
   /// Per tile its segment; per segment offset, elements, first tile, norm and the three factors.
   void collectTables() {
@@ -206,6 +212,8 @@ private:
     Type i64 = IntegerType::get(op.getContext(), 64), f64 = Float64Type::get(op.getContext());
     launch.numbers = {{f64, [this](EntryCode &code) { return rateOf(code); }},
                       {i64, [this](EntryCode &code) { return isBatch(code, op.accumulate() - 1); }}};
+    if (op.isScaled())
+      launch.numbers.push_back(arena(TN_ARENA_LOSS_SCALE));
     for (Value result : op.getResults())
       if (sequence.bufferOf(result))
         launch.writes.push_back(result);
@@ -216,21 +224,27 @@ private:
   void emitScalars(KernelCode &code) {
     auto &builder = code.builder;
     const int64_t count = int64_t(table.bounds.size());
+    LossScale scale; // read by all threads before the barriers of the sum, written behind them
+    if (op.isScaled())
+      scale = readLossScale(builder, code.number(2));
     Value mine = sumOfTiles(code, code.thread(), kThreads, {});
-    Value norm = math::SqrtOp::create(builder, code.combineBlock(Reduction::sum, mine));
-    if (op.accumulate() > 1) {
-      Value last = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, code.number(1), constant(builder, 0));
+    Value norm = scale.unscaled(builder, math::SqrtOp::create(builder, code.combineBlock(Reduction::sum, mine)));
+    Value last = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, code.number(1), constant(builder, 0));
+    if (op.accumulate() > 1)
       norm = arith::SelectOp::create(builder, last, norm, real(code, 0));
-    }
     code.overBlock(constant(builder, count), [&](Value i) {
       Value own = norm;
       if (count > 1) // each is the norm of its own parameters
-        own = math::SqrtOp::create(builder, sumOfTiles(code, constant(builder, 0), 1, i));
+        own = scale.unscaled(builder, math::SqrtOp::create(builder, sumOfTiles(code, constant(builder, 0), 1, i)));
       Value bound = entryOf<double>(code, "optimize_bounds", builder.getF64Type(), table.bounds, i);
       storeArea(code, add(builder, constant(builder, norms), i), clipFactor(code, own, bound));
     });
     ifFirst(code, [&] {
       storeArea(code, constant(builder, normPlace()), norm);
+      if (op.isScaled()) {
+        storeArea(code, constant(builder, inversePlace()), scale.inverse);
+        emitNextScale(builder, op, scale, isFinite(builder, norm), last);
+      }
       for (auto [result, value] : {std::pair(op.getNorm(), norm), std::pair(op.getRate(), code.number(0))})
         if (sequence.bufferOf(result)) {
           Type to = cast<RankedTensorType>(result.getType()).getElementType();
@@ -281,11 +295,10 @@ private:
                                   RuleNumbers numbers = ruleNumbers(code.builder, op, code.field(abi::Step), libraryOf(code));
                                   return numbers.*part ? numbers.*part : numbers.updates; // what the rule does not read
                                 }});
+    if (isSplit || copies) // number 8
+      launch.numbers.push_back(arena(isSplit ? TN_ARENA_REMAINDERS : TN_ARENA_COPIES));
     launch.body = [this](KernelCode &code) {
-      auto &builder = code.builder;
-      Value norm = loadArea(code, constant(builder, normPlace()));
-      Value difference = arith::SubFOp::create(builder, norm, norm); // NaN for NaN and infinity
-      code.ifThen(arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, difference), [&] { emitUpdate(code); });
+      code.ifThen(isFinite(code.builder, loadArea(code, constant(code.builder, normPlace()))), [&] { emitUpdate(code); });
     };
     sequence.add(launch);
   }
@@ -302,14 +315,36 @@ private:
       Value at = add(builder, piece.offset, number);
       auto load = [&](unsigned arena) { return scalars.load(element, code.number(arena), at); };
       ElementMoments before{moments >= 1 ? load(2) : Value(), moments >= 2 ? load(3) : Value()};
-      Value p = load(0);
+      Value p = readParameter(code, scalars, at);
       RuleCode::Step step = rules.step(p, clipped(load(1)), before);
       if (step.moments.first)
         scalars.store(element, code.number(2), at, step.moments.first);
       if (step.moments.second)
         scalars.store(element, code.number(3), at, step.moments.second);
-      scalars.store(element, code.number(0), at, rules.moved(p, step.direction));
+      writeParameter(code, scalars, at, rules.moved(p, step.direction));
     });
+  }
+
+  Value readParameter(KernelCode &code, ScalarCode &scalars, Value at) {
+    auto &builder = code.builder;
+    Value p = scalars.load(stored, code.number(0), at);
+    auto bits = [&](Value half) -> Value { return arith::BitcastOp::create(builder, builder.getI16Type(), half); };
+    if (isSplit)
+      return joinHalves(builder, builder.getLoc(), bits(p), bits(scalars.load(stored, code.number(8), at)));
+    return stored == element ? p : arith::ExtFOp::create(builder, element, p).getResult();
+  }
+  void writeParameter(KernelCode &code, ScalarCode &scalars, Value at, Value value) {
+    auto &builder = code.builder;
+    auto rounded = [&](Type to) -> Value { return arith::TruncFOp::create(builder, to, value); };
+    if (isSplit) {
+      auto [upper, remainder] = splitHalves(builder, value);
+      for (auto [arena, bits] : {std::pair(0u, upper), std::pair(8u, remainder)})
+        scalars.store(stored, code.number(arena), at, arith::BitcastOp::create(builder, stored, bits));
+      return;
+    }
+    scalars.store(stored, code.number(0), at, stored == element ? value : rounded(stored));
+    if (copies)
+      scalars.store(copies, code.number(8), at, rounded(copies));
   }
 
   /// The gradient of an element as the rule sees it: clipped, with its group's factor.
@@ -319,6 +354,8 @@ private:
       return element.isF64() ? value : arith::TruncFOp::create(builder, element, value).getResult();
     };
     Value clip = loadArea(code, add(builder, constant(builder, norms), piece.norm));
+    if (op.isScaled())
+      clip = arith::MulFOp::create(builder, clip, loadArea(code, constant(builder, inversePlace())));
     const double bound = op.number("clip_value", 0);
     if (bound == 0) {
       Value scale = rounded(arith::MulFOp::create(builder, clip, piece.gradient));
@@ -339,11 +376,13 @@ private:
   OptimizeOp op;
   LaunchSequence &sequence;
   OptimizerTable table;
-  Type element;
+  Type element;         // of gradients and moments, which rules compute in
+  Type stored, copies;  // of the parameters in memory, and of their copies; null: they have none
+  bool isSplit = false; // they lie in halves
   SmallVector<int32_t> tileSegments;
   SmallVector<int64_t> whole;
   SmallVector<double> factors;
-  unsigned area = 0; // temporary, f64: sums of squares per tile, factors of clipping per norm, the norm
+  unsigned area = 0; // temporary, f64: sums of squares per tile, factors of clipping per norm, the norm, 1 / loss scale
   int64_t norms = 0; // where the factors begin
 };
 

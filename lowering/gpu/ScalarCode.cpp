@@ -117,6 +117,18 @@ Value ScalarCode::castIndex(Operation &op) {
   return builder.createOrFold<arith::ExtUIOp>(to, value);
 }
 
+/// Elements of 16 bits are moved, chosen, widened to f32 and rounded from it; whatever else the op does with some would round at
+/// other places than the CPU.
+static bool computesShortly(Operation &op) {
+  auto isShort = [](Type type) { return type.isBF16() || type.isF16(); };
+  const bool reads = llvm::any_of(op.getOperandTypes(), isShort), makes = llvm::any_of(op.getResultTypes(), isShort);
+  if (!(reads || makes) || isa<arith::SelectOp, arith::BitcastOp>(op))
+    return false;
+  if (isa<arith::ExtFOp>(op))
+    return !op.getResult(0).getType().isF32();
+  return !(isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32());
+}
+
 bool ScalarCode::emitElementwise(Operation &op) {
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
@@ -239,6 +251,10 @@ bool ScalarCode::emitOp(Operation &op) {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     values[op.getResult(0)] = castIndex(op);
     return true;
+  }
+  if (computesShortly(op)) {
+    notSupported(&op) << op.getName() << " of elements of 16 bits in a GPU kernel";
+    return false;
   }
   if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
     return emitMath(op);

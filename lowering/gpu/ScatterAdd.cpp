@@ -1,5 +1,6 @@
 // tenon.scatter_add: the transpose of a gather. First dx gets what it starts from, then each thread takes the elements of dx at
 // one place of all but the gathered dimension and adds the terms of dy in their order, so that no two threads meet.
+#include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/gpu/ScalarCode.h"
 
@@ -23,6 +24,9 @@ public:
   }
 
   LogicalResult generate() {
+    if (Type element = dx.getElementType(); element.isBF16() || element.isF16() || dy.getElementType() != element)
+      return notSupported(op) << "terms of " << elementModel(dy.getElementType()).name() << " added to elements of "
+                              << elementModel(element).name() << " on a GPU";
     auto target = sequence.bufferOf(op.getDx());
     auto base = op.getBase() ? sequence.bufferOf(op.getBase()) : std::nullopt;
     if (!(target && base && base->samePlace(*target))) // else dx lies where the base lies

@@ -3,7 +3,8 @@ the formulas of the manifest with what the code binds and ends with status 70 wh
 test.
 
 inspect.py memory SPEC [--set ...]     arenas at odd sizes
-inspect.py flops [--spoil]             GPT-2's training step; --spoil expects one layer more than there is"""
+inspect.py flops [--spoil]             GPT-2's training step; --spoil expects one layer more than there is
+inspect.py pairs [--spoil]             attention whose masks leave a window, a strip in the future, all; --spoil: another window"""
 import json
 import os
 import sys
@@ -73,6 +74,39 @@ def flops(spoil):
     return None
 
 
-wrong = memory(sys.argv[2], sys.argv[3:]) if sys.argv[1] == "memory" else flops("--spoil" in sys.argv)
+def pairs(spoil):
+    """What is counted per pair is the same whatever the masks leave."""
+    text = """model M {
+  config D = 8
+  dim B = 1, T = 64, S = T
+  in q: [B, T, D], k: [B, T, D]
+  let a = attend(i: T, j: S) { score content = dot[D](q, k[T -> S])  MASKS  value k[T -> S] }
+  out run = a
+}
+"""
+    visible = {
+        "": lambda i, j: True,
+        "mask j <= i  mask i - j < 4": lambda i, j: j <= i and i - j < (5 if spoil else 4),
+        "mask j > i + 2": lambda i, j: j > i + 2,
+        "mask j <= i and 2 * j <= 40": lambda i, j: j <= i and 2 * j <= 40,
+    }
+    per_pair = None
+    with tempfile.TemporaryDirectory() as folder:
+        for masks, sees in visible.items():
+            spec = os.path.join(folder, "masks.tn")
+            with open(spec, "w", encoding="utf-8") as file:
+                file.write(text.replace("MASKS", masks))
+            kernels = report(spec)["report"][0]["kernels"]
+            count = sum(kernel["flops"] for kernel in kernels if kernel["kind"] == "attention")
+            seen = sum(sees(i, j) for i in range(64) for j in range(64))
+            per_pair = per_pair or count / seen
+            print(f"`{masks}`: {count} operations, {seen} pairs")
+            if count != per_pair * seen:
+                return f"`{masks}` counts {count}, expected {per_pair * seen}"
+    return None
+
+
+wrong = {"memory": lambda: memory(sys.argv[2], sys.argv[3:]), "flops": lambda: flops("--spoil" in sys.argv),
+         "pairs": lambda: pairs("--spoil" in sys.argv)}[sys.argv[1]]()
 print(f"WRONG: {wrong}" if wrong else "HOLDS")
 sys.exit(1 if wrong else 0)

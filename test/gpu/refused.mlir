@@ -11,11 +11,12 @@ func.func @tensor_form(%x: tensor<8xf32>) {
 // -----
 
 func.func @short(%x: tensor<4xbf16>) {
-  // expected-error@+1 {{not supported yet: elements of bf16 on a GPU}}
   %y = tenon.nest affine_map<() -> (4)> : tensor<4xbf16> {
   ^bb0(%i: index):
     %e = tenon.at %x[%i] : tensor<4xbf16> -> bf16
-    tenon.put 0 [%i], %e : bf16
+    // expected-error@+1 {{not supported yet: arith.addf of elements of 16 bits in a GPU kernel}}
+    %s = arith.addf %e, %e : bf16
+    tenon.put 0 [%i], %s : bf16
   }
   tenon.output 0 "y", %y : tensor<4xbf16>
   return
@@ -74,12 +75,9 @@ func.func @clipped() {
 
 // -----
 
-module attributes {tenon.parameters = bf16} {
-  tenon.parameter @w : tensor<4xf32>
-  func.func @short_parameters() {
-    // expected-error@+1 {{not supported yet: an optimizer of parameters of 16 bits on a GPU}}
-    %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
-    tenon.output 0 "norm", %norm : tensor<f64>
-    return
-  }
+func.func @short_terms(%dy: tensor<3x4xbf16>, %ids: tensor<3xi32>) {
+  // expected-error@+1 {{not supported yet: terms of bf16 added to elements of bf16 on a GPU}}
+  %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<3x4xbf16>, tensor<3xi32> -> tensor<5x4xbf16>
+  tenon.output 0 "dx", %dx : tensor<5x4xbf16>
+  return
 }

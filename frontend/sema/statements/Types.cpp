@@ -44,8 +44,9 @@ std::optional<Element> Checker::elementOf(const ast::Type &type, const char *kep
       error("T0901", type.range, "not supported yet: elements of " + type.element + "; this would be " + unknown->second);
     else if (isShort && keptAs)
       if (auto *mistake = error("T0901", type.range, "not supported yet: " + std::string(keptAs) + " of " + type.element))
-        mistake->notes.push_back(
-            {"help", "it is kept in f32; a value made of it may have 16 bits: let short: " + type.element + "[..] = .."});
+        mistake->notes.push_back({"help", "it is kept in f32 (parameters in 16 bits: numerics = policy(params = " + type.element +
+                                              ") of a recipe); a value made of it may have 16 bits: let short: " + type.element +
+                                              "[..] = .."});
     return found->second;
   }
   if (auto *mistake = error("T0305", type.range, "unknown element type " + type.element)) {

@@ -9,19 +9,27 @@ using namespace mlir;
 
 namespace tenon::test {
 
-/// Aligned memory with guard bytes behind it that must stay as they are.
+/// Aligned memory with guard bytes behind it that must stay as they are. A device watches over its own.
 class Memory {
 public:
-  explicit Memory(int64_t bytes = 0) : size((bytes + 63) / 64 * 64), data(static_cast<char *>(aligned_alloc(64, size + 64))) {
-    memset(data, 0xa5, size + 64);
+  explicit Memory(int64_t bytes, const KernelDevice *device)
+      : size(device ? bytes : (bytes + 63) / 64 * 64),
+        data(static_cast<char *>(device ? device->allocate(size) : aligned_alloc(64, size + 64))), device(device) {
+    memset(data, 0xa5, device ? size : size + 64);
   }
-  ~Memory() { free(data); }
-  Memory(Memory &&other) : size(other.size), data(std::exchange(other.data, nullptr)) {}
+  ~Memory() {
+    if (data)
+      device ? device->release(data) : free(data);
+  }
+  Memory(Memory &&other) : size(other.size), data(std::exchange(other.data, nullptr)), device(other.device) {}
   bool guarded() const {
-    return std::all_of(data + size, data + size + 64, [](char c) { return c == char(0xa5); });
+    return device || std::all_of(data + size, data + size + 64, [](char c) { return c == char(0xa5); });
   }
   int64_t size;
   char *data;
+
+private:
+  const KernelDevice *device; // null: the host
 };
 
 /// The memory of one execution; `arenas` in the order of TnArena, without the workers' scratch.
@@ -187,12 +195,12 @@ void Run::fill(Buffers &buffers, ArrayRef<int64_t> offsets) {
   for (Type argument : function.getArgumentTypes())
     if (auto type = dyn_cast<RankedTensorType>(argument)) {
       const Numbers &values = start.inputs[input++];
-      buffers.inputs.emplace_back(values.size() * elementBytes(type.getElementType()));
+      buffers.inputs.emplace_back(values.size() * elementBytes(type.getElementType()), options.device);
       store(type.getElementType(), buffers.inputs.back().data, values);
     }
   for (auto [index, output] : outputs) {
     auto type = cast<RankedTensorType>(output.getValue().getType());
-    buffers.outputs.emplace_back(elementCount(type, dims) * elementBytes(type.getElementType()));
+    buffers.outputs.emplace_back(elementCount(type, dims) * elementBytes(type.getElementType()), options.device);
   }
   const std::map<std::string, Numbers> *tables[] = {&start.parameters, &start.gradients, &start.firstMoments,
                                                     &start.secondMoments};
@@ -243,9 +251,9 @@ Results Run::execute(const TnVariant &variant, bool reverseTiles) {
   std::vector<int64_t> offsets(entry.offset_count);
   int64_t sizes[4];
   entry.bind(dims.data(), offsets.data(), sizes);
-  Buffers buffers{{}, {}, {}, Memory(sizes[2])};
+  Buffers buffers{{}, {}, {}, Memory(sizes[2], nullptr)};
   for (int64_t bytes : {arenaBytes, arenaBytes, arenaBytes, arenaBytes, sizes[0], sizes[0], sizes[1]})
-    buffers.arenas.emplace_back(bytes);
+    buffers.arenas.emplace_back(bytes, options.device);
   fill(buffers, offsets);
   auto pointers = [](const std::vector<Memory> &memories) {
     std::vector<void *> result;
@@ -257,8 +265,10 @@ Results Run::execute(const TnVariant &variant, bool reverseTiles) {
   char *arenaPointers[TN_ARENA_COUNT] = {};
   for (size_t i = 0; i < buffers.arenas.size(); ++i)
     arenaPointers[i] = buffers.arenas[i].data;
-  alignas(64) TnLossScale scale = {float(start.lossScale), 0, int64_t(start.goodUpdates)};
-  arenaPointers[TN_ARENA_LOSS_SCALE] = reinterpret_cast<char *>(&scale);
+  const Memory ofScale(sizeof(TnLossScale), options.device);
+  TnLossScale &scale = *reinterpret_cast<TnLossScale *>(ofScale.data);
+  scale = {float(start.lossScale), 0, int64_t(start.goodUpdates)};
+  arenaPointers[TN_ARENA_LOSS_SCALE] = ofScale.data;
   TnContext context = {dims.data(),
                        arenaPointers,
                        inputPointers.data(),
@@ -272,6 +282,8 @@ Results Run::execute(const TnVariant &variant, bool reverseTiles) {
                        nullptr,
                        0,
                        0};
+  if (options.device)
+    context.launch = options.device->launch;
   tilesReversed = reverseTiles;
   const std::vector<char> parameters(arenaPointers[TN_ARENA_PARAMS], arenaPointers[TN_ARENA_PARAMS] + arenaBytes);
   for (uint64_t flags : options.halves ? std::vector<uint64_t>{TN_GRADIENTS_ONLY, TN_UPDATE_ONLY} : std::vector<uint64_t>{0}) {

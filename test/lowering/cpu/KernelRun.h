@@ -5,11 +5,20 @@
 
 namespace tenon::test {
 
+/// What runs kernels that are not the host's: its memory, which the host can read, and launches (TnContext).
+struct KernelDevice {
+  void *(*allocate)(int64_t bytes);
+  void (*release)(void *memory);
+  void (*launch)(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
+                 void *const *arguments, int32_t count);
+};
+
 struct RunOptions {
   uint64_t seed = 0, step = 0;
-  double inputScale = 1; // inputs are in [-2, 2) times this
-  bool halves = false;   // gradients and update one after the other: the first must not change parameters
-  unsigned timing = 0;   // also run this many times and print the best time
+  double inputScale = 1;                // inputs are in [-2, 2) times this
+  bool halves = false;                  // gradients and update one after the other: the first must not change parameters
+  unsigned timing = 0;                  // also run this many times and print the best time
+  const KernelDevice *device = nullptr; // null: the host
 };
 
 /// By name: "output 0", "state 1", "gradient w". Bytes of the element type; of the reference, of f64.
@@ -20,6 +29,13 @@ struct Results {
 /// Numbers of `memory`, `count` elements of the type, and back.
 void store(mlir::Type element, char *memory, const Numbers &values);
 Numbers load(mlir::Type element, const char *memory, size_t count);
+
+/// Of the difference to max(1, |x|); with `ulps` > 0 the units in the last place of f32 instead.
+struct Allowed {
+  double tolerance, ulps;
+};
+/// True when they agree; prints where they do not.
+bool compare(const std::string &what, const Results &got, const Results &expected, Allowed allowed);
 
 class Run {
 public:

@@ -12,6 +12,7 @@
 #include "test/bench/gemm/ReplaceInstructions.h"
 #include "test/bench/gemm/Tiles.h"
 #include "test/lowering/cpu/ShortStorage.h"
+#include "test/lowering/cpu/TrivialPlan.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
@@ -38,98 +39,6 @@ static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last p
 static cl::opt<std::string>
     storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32, whose code it is compared with as well"));
 static cl::opt<unsigned> timing("time", cl::desc("also run this many times and print the best time, microseconds"));
-
-/// Every value that is read has a slot of its own, nothing is reused.
-static MemoryPlan trivialPlan(func::FuncOp function) {
-  MemoryPlan plan;
-  const unsigned dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });
-  size_t stateCount = 0;
-  function.walk([&](ReadStateOp read) { stateCount = std::max(stateCount, size_t(read.getIndex()) + 1); });
-  function.walk([&](WriteStateOp write) { stateCount = std::max(stateCount, size_t(write.getIndex()) + 1); });
-  plan.stateBytes.assign(stateCount, getAffineConstantExpr(0, function.getContext()));
-  SmallVector<Attribute> states(stateCount);
-  auto stateSize = [&](int64_t index, ValueRange depths, Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<AffineExpr> sizes = sizesOf(type);
-    for (Value depth : llvm::reverse(depths))
-      sizes.insert(sizes.begin(), getAffineConstantExpr(depthCount(depth), type.getContext()));
-    plan.stateBytes[index] = tensorBytes(type) * copies(depths);
-    states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), dims));
-  };
-  auto newSlot = [&](AffineExpr bytes) {
-    unsigned slot = plan.slots.size();
-    plan.slots.push_back({bytes, {}});
-    if (slot > 0)
-      plan.slots.back().after.push_back(slot - 1);
-    return Buffer{Buffer::Base::Workspace, plan.stateCount() + int64_t(slot), {}};
-  };
-  auto place = [&](Value value) { plan.buffers[value] = newSlot(tensorBytes(cast<RankedTensorType>(value.getType()))); };
-  function.walk([&](Operation *op) {
-    if (auto read = dyn_cast<ReadStateOp>(op))
-      stateSize(read.getIndex(), read.getDepths(), read.getValue());
-    if (auto write = dyn_cast<WriteStateOp>(op))
-      stateSize(write.getIndex(), write.getDepths(), write.getValue());
-    if (isa<ReadStateOp, ReadParameterOp, ReadLossScaleOp, AtDepthOp>(op))
-      return;
-    if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
-      FailureOr<KernelNeeds> needs = cpu::cpuTarget().needsOf(kernel);
-      if (failed(needs))
-        exit(1);
-      plan.scratchBytes = std::max(plan.scratchBytes, needs->scratchBytes);
-      for (AffineExpr bytes : needs->temporaries)
-        plan.temporaries[op].push_back(newSlot(bytes));
-    }
-    for (Value result : op->getResults())
-      if (isa<RankedTensorType>(result.getType()) && !result.use_empty())
-        place(result);
-    if (auto stack = dyn_cast<StackOp>(op))
-      for (BlockArgument argument : stack.getBody().getArguments())
-        if (isa<RankedTensorType>(argument.getType()))
-          place(argument);
-  });
-  function->setAttr("tenon.states", ArrayAttr::get(function.getContext(), states));
-  return plan;
-}
-
-/// Units in the last place of f32; results below the normal range are flushed to 0.
-static double errorInUlps(double got, double wanted) {
-  if (std::fabs(wanted) > 3.4028235e38)
-    wanted = std::copysign(INFINITY, wanted);
-  if (got == wanted || std::fabs(wanted) < 1.17549435e-38)
-    return std::fabs(got) <= 1.1754944e-38 || got == wanted ? 0 : INFINITY;
-  int exponent;
-  std::frexp(wanted, &exponent);
-  return std::fabs(got - wanted) / std::ldexp(1.0, exponent - 24);
-}
-
-/// True when they agree; prints the largest error.
-static bool compare(const std::string &what, const Results &got, const Results &expected) {
-  bool good = true;
-  for (auto &[name, value] : expected.named) {
-    auto &[element, bytes] = value;
-    const size_t count = bytes.size() / 8;
-    Numbers wanted = load(Float64Type::get(element.getContext()), bytes.data(), count);
-    Numbers found = load(element, got.named.at(name).second.data(), count);
-    double largest = 0;
-    size_t where = 0;
-    for (size_t i = 0; i < count; ++i) {
-      double error = std::isnan(wanted[i]) && std::isnan(found[i]) ? 0
-                     : wanted[i] == found[i] ? 0
-                                             : std::fabs(wanted[i] - found[i]) / std::max(1.0, std::fabs(wanted[i]));
-      if (ulps > 0 && !(std::isnan(wanted[i]) && std::isnan(found[i])))
-        error = errorInUlps(found[i], wanted[i]);
-      if (!(error <= largest))
-        largest = std::isnan(error) ? INFINITY : error, where = i;
-    }
-    if (ulps > 0)
-      llvm::outs() << what << ": largest error of " << name << " " << llvm::format("%.3f", largest) << " ulp\n";
-    if (largest > (ulps > 0 ? ulps : tolerance)) {
-      llvm::outs() << what << ": " << name << "[" << where << "] is " << found[where] << ", expected " << wanted[where] << "\n";
-      good = false;
-    }
-  }
-  return good;
-}
 
 static bool sameBits(const std::string &what, const Results &a, const Results &b) {
   bool good = true;
@@ -192,7 +101,7 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
         std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + variant.name;
         Results forward = run.execute(variant, false);
         good &= sameBits(what + " with tiles reversed", forward, run.execute(variant, true));
-        good &= compare(what, forward, expected);
+        good &= compare(what, forward, expected, {tolerance, ulps});
         if (first && tierOf(variant) != cpu::Tier::Amx) // which adds in an order of its own
           good &= sameBits(what + " against another tier", forward, *first);
         if (wide) {
@@ -216,7 +125,7 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
 static std::optional<std::vector<ScheduledEntry>> scheduled(ModuleOp module) {
   std::vector<ScheduledEntry> entries;
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    schedule(function, trivialPlan(function));
+    schedule(function, trivialPlan(function, cpu::cpuTarget()));
     if (failed(verify(module)))
       return std::nullopt;
     FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);

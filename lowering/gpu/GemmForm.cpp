@@ -1,0 +1,164 @@
+#include "lowering/gpu/GemmForm.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/code/Parameters.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+GemmForm::GemmForm(GemmOp op)
+    : op(op), block(op.getBody().front()), rank(op.getRank()), a{op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()},
+      b{op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()}, stored(op.typeOfA().getElementType()),
+      element(elementModel(stored).compute) {
+  for (const GemmSide *side : {&a, &b})
+    for (auto [dim, label] : llvm::enumerate(side->labels))
+      sizes.try_emplace(label, sizesOf(side->type)[dim]);
+  sortLabels();
+}
+
+AffineExpr GemmForm::sizeOf(const Labels &labels) const { return product(sizesOfLabels(labels), op->getContext()); }
+
+SmallVector<AffineExpr> GemmForm::sizesOfLabels(const Labels &labels) const {
+  return llvm::map_to_vector(labels, [&](int64_t label) { return sizes.lookup(label); });
+}
+
+void GemmForm::sortLabels() {
+  int64_t last = rank - 1;
+  for (PutOp put : block.getOps<PutOp>())
+    if (!put.getIndices().empty())
+      if (auto index = dyn_cast<BlockArgument>(put.getIndices().back()); index && index.getOwner() == &block) {
+        last = index.getArgNumber();
+        break;
+      }
+  if (!b.has(last) && a.has(last))
+    std::swap(a, b);
+  for (int64_t label : a.labels)
+    (label >= rank ? depth : b.has(label) ? batch : rows).push_back(label);
+  for (int64_t label : b.labels)
+    if (!a.has(label))
+      columns.push_back(label);
+}
+
+Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns) const {
+  GemmOp source = op;
+  llvm::SetVector<Value> read(source->operand_begin(), source->operand_end());
+  source.walk([&](AtOp at) { read.insert(at.getTensor()); });
+  Launch launch{name.str(),
+                source.getLoc(),
+                llvm::to_vector(read),
+                llvm::to_vector_of<Value>(source->getResults()),
+                {},
+                {},
+                {},
+                {},
+                1,
+                false,
+                {}};
+  source.walk([&](Operation *inner) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(inner); });
+  launch.blocks = [this, tileRows, tileColumns](EntryCode &code) {
+    auto &builder = code.builder;
+    auto tiles = [&](const Labels &labels, int64_t size) {
+      return ceilDivide(builder, code.size(sizeOf(labels)), constant(builder, size));
+    };
+    return multiply(builder, code.size(sizeOf(batch)), multiply(builder, tiles(rows, tileRows), tiles(columns, tileColumns)));
+  };
+  return launch;
+}
+
+GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns)
+    : form(form), code(code), builder(code.builder), scalars(code, GemmOp(form.op)->getResults()) {
+  scalars.bindOutside(form.op);
+  Value columnTiles = ceilDivide(builder, code.size(form.sizeOf(form.columns)), constant(builder, tileColumns));
+  Value rowTiles = ceilDivide(builder, code.size(form.sizeOf(form.rows)), constant(builder, tileRows));
+  Value rest = divide(builder, code.block(), columnTiles);
+  firstColumn = multiply(builder, remainder(builder, code.block(), columnTiles), constant(builder, tileColumns));
+  firstRow = multiply(builder, remainder(builder, rest, rowTiles), constant(builder, tileRows));
+  for (auto [label, index] :
+       llvm::zip_equal(form.batch, scalars.split(divide(builder, rest, rowTiles), form.sizesOfLabels(form.batch))))
+    batchIndices[label] = index;
+}
+
+Value GemmCode::isBelow(Value index, const Labels &labels) {
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index, code.size(form.sizeOf(labels)));
+}
+
+Value GemmCode::isInside(const GemmSide &side, Value line, Value step) {
+  return arith::AndIOp::create(builder, isBelow(line, linesOf(side)), isBelow(step, form.depth));
+}
+
+SmallVector<Value> GemmCode::placesOf(const GemmSide &side, Value line, Value step) {
+  llvm::DenseMap<int64_t, Value> indices(batchIndices);
+  for (auto [labels, number] :
+       {std::pair<const Labels *, Value>(&linesOf(side), line), std::pair<const Labels *, Value>(&form.depth, step)})
+    for (auto [label, index] : llvm::zip_equal(*labels, scalars.split(number, form.sizesOfLabels(*labels))))
+      indices[label] = index;
+  return llvm::map_to_vector(side.labels, [&](int64_t label) { return indices.lookup(label); });
+}
+
+/// Labels that are neighbours in memory, too, are one: their number need not be taken apart.
+Value GemmCode::addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset) {
+  const SmallVector<AffineExpr> strides = rowMajorStrides(side.type);
+  SmallVector<AffineExpr> sizes = form.sizesOfLabels(labels), runs, ofRuns; // sizes and strides of runs
+  size_t before = 0;
+  for (auto [label, size] : llvm::zip_equal(labels, sizes)) {
+    const size_t dim = size_t(llvm::find(side.labels, label) - side.labels.begin());
+    if (!runs.empty() && dim == before + 1) {
+      runs.back() = runs.back() * size;
+      ofRuns.back() = strides[dim];
+    } else {
+      runs.push_back(size);
+      ofRuns.push_back(strides[dim]);
+    }
+    before = dim;
+  }
+  for (auto [stride, index] : llvm::zip_equal(ofRuns, scalars.split(number, runs)))
+    offset = add(builder, offset, multiply(builder, index, code.size(stride)));
+  return offset;
+}
+
+Value GemmCode::numberOf(const GemmSide &side, Value line, Value step) {
+  Value offset = constant(builder, 0);
+  for (auto [dim, label] : llvm::enumerate(side.labels))
+    if (Value index = batchIndices.lookup(label))
+      offset = add(builder, offset, multiply(builder, index, code.size(rowMajorStrides(side.type)[dim])));
+  offset = addRuns(side, linesOf(side), line, offset);
+  return addRuns(side, form.depth, step, offset);
+}
+
+Value GemmCode::elementAt(const GemmSide &side, Value line, Value step) {
+  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(form.stored));
+  auto branch = scf::IfOp::create(builder, TypeRange(form.stored), isInside(side, line, step), true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value value = zero;
+  if (!side.element) {
+    value = scalars.load(form.stored, code.pointer(side.tensor), numberOf(side, line, step));
+  } else {
+    for (auto [source, index] : llvm::zip_equal(side.element->getArguments(), placesOf(side, line, step)))
+      scalars.bind(source, index);
+    good &= scalars.emitOps(*side.element);
+    value = good ? scalars.get(cast<YieldOp>(side.element->getTerminator()).getOperand(0)) : zero;
+  }
+  scf::YieldOp::create(builder, ValueRange{value});
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, ValueRange{zero});
+  return branch.getResult(0);
+}
+
+void GemmCode::emitResult(Value row, Value column, Value sum) {
+  Value inside = arith::AndIOp::create(builder, isBelow(row, form.rows), isBelow(column, form.columns));
+  code.ifThen(inside, [&] {
+    llvm::DenseMap<int64_t, Value> indices(batchIndices);
+    for (auto [labels, index] :
+         {std::pair<const Labels *, Value>(&form.rows, row), std::pair<const Labels *, Value>(&form.columns, column)})
+      for (auto [label, one] : llvm::zip_equal(*labels, scalars.split(index, form.sizesOfLabels(*labels))))
+        indices[label] = one;
+    for (int64_t label = 0; label < form.rank; ++label)
+      scalars.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
+    scalars.bind(form.block.getArgument(unsigned(form.rank)), sum);
+    good &= scalars.emitOps(form.block);
+  });
+}
+
+} // namespace tenon::gpu

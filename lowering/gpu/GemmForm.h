@@ -1,0 +1,72 @@
+// What the kernels of tenon.gemm share: the labels of both operands by their part in the product, elements of an operand at
+// places of a tile, the code behind the sums.
+#pragma once
+#include "lowering/gpu/ScalarCode.h"
+
+namespace tenon::gpu {
+
+using Labels = llvm::SmallVector<int64_t, 4>;
+
+struct GemmSide {
+  Value tensor; // null: computed
+  mlir::RankedTensorType type;
+  llvm::ArrayRef<int64_t> labels;
+  mlir::Block *element;
+  bool has(int64_t label) const { return llvm::is_contained(labels, label); }
+};
+
+/// a: rows x depth, b: columns x depth, in each batch. Threads beside each other store neighbouring columns: these are the labels
+/// of the operand along which the result is contiguous.
+struct GemmForm {
+  explicit GemmForm(GemmOp op);
+  mlir::AffineExpr sizeOf(const Labels &labels) const;
+  llvm::SmallVector<mlir::AffineExpr> sizesOfLabels(const Labels &labels) const;
+  /// Whether neighbours along the depth, not along the lines, are neighbours in memory.
+  bool isAlongDepth(const GemmSide &side) const { return !side.labels.empty() && llvm::is_contained(depth, side.labels.back()); }
+  /// A block for each tile of `tileRows` x `tileColumns` sums of each batch; threads and body are left to the caller.
+  Launch launchOf(llvm::StringRef name, int64_t tileRows, int64_t tileColumns) const;
+
+  GemmOp op;
+  mlir::Block &block; // behind the sums
+  int64_t rank;
+  GemmSide a, b;
+  Type stored, element; // of the operands; what is multiplied and added
+  Labels rows, columns, depth, batch;
+
+private:
+  void sortLabels();
+  llvm::DenseMap<int64_t, mlir::AffineExpr> sizes;
+};
+
+/// The code of one block of launchOf.
+class GemmCode {
+public:
+  GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns);
+  /// Of a side at a place in its lines (rows or columns) and in the depth, as it is stored; 0 beyond either.
+  Value elementAt(const GemmSide &side, Value line, Value step);
+  /// i1: whether both lie inside of the product.
+  Value isInside(const GemmSide &side, Value line, Value step);
+  /// Element number of the side's tensor, which is in memory.
+  Value numberOf(const GemmSide &side, Value line, Value step);
+  /// The code behind the sum at a row and a column, which may lie outside of the product.
+  void emitResult(Value row, Value column, Value sum);
+
+  Value firstRow, firstColumn; // of the tile
+  bool good = true;            // false: reported
+
+private:
+  const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
+  Value isBelow(Value index, const Labels &labels);
+  Value addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset);
+  llvm::SmallVector<Value> placesOf(const GemmSide &side, Value line, Value step);
+  const GemmForm &form;
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  ScalarCode scalars;
+  llvm::DenseMap<int64_t, Value> batchIndices;
+};
+
+/// Of elements of 16 bits, by tensor cores (TensorGemm.cpp).
+mlir::LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence);
+
+} // namespace tenon::gpu

@@ -1,0 +1,81 @@
+#include "lowering/gpu/TensorCores.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+static LLVM::CallIntrinsicOp call(ImplicitLocOpBuilder &builder, const Twine &name, TypeRange results, ValueRange operands) {
+  auto intrinsic = builder.getStringAttr("llvm.nvvm." + name);
+  if (results.empty())
+    return LLVM::CallIntrinsicOp::create(builder, intrinsic, operands);
+  return LLVM::CallIntrinsicOp::create(builder, results.front(), intrinsic, operands);
+}
+
+static SmallVector<Value, 4> fourOf(ImplicitLocOpBuilder &builder, LLVM::CallIntrinsicOp made) {
+  SmallVector<Value, 4> values;
+  for (int64_t i = 0; i < 4; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(builder, made.getResult(0), i));
+  return values;
+}
+
+static Type fourTimes(Type type) { return LLVM::LLVMStructType::getLiteral(type.getContext(), SmallVector<Type>(4, type)); }
+
+static Value word(ImplicitLocOpBuilder &builder, int64_t value) {
+  return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
+}
+
+Value SharedTile::place(ImplicitLocOpBuilder &builder, Value row, Value chunk) const {
+  constexpr int64_t lines = 8; // of 16 bytes in all banks
+  Value turn = chunks >= lines
+                   ? remainder(builder, row, constant(builder, lines))
+                   : remainder(builder, divide(builder, row, constant(builder, lines / chunks)), constant(builder, chunks));
+  Value turned = builder.createOrFold<arith::XOrIOp>(chunk, turn);
+  return multiply(builder, add(builder, multiply(builder, row, constant(builder, chunks)), turned), constant(builder, kChunk));
+}
+
+/// A lane gives ldmatrix the address of row lane % 8 of the 8 x 8 matrix number lane / 8. Of the first operand these are lines 0
+/// and 8 at step 0, then at step 8; of the second steps 0 and 8 of line 0, then of line 8. Where steps are rows, each is
+/// transposed.
+SmallVector<Value, 4> loadFragments(ImplicitLocOpBuilder &builder, Type element, Value memory, const SharedTile &tile,
+                                    FragmentPlace place, Value lane, Value line, int64_t step) {
+  auto number = [&](int64_t value) { return constant(builder, value); };
+  Value row, chunk; // the second number of a matrix counts chunks where the first counts rows, and the other way round
+  if (place.isFirst == place.alongDepth) {
+    row = remainder(builder, lane, number(16));
+    chunk = divide(builder, lane, number(16));
+  } else {
+    row = add(builder, multiply(builder, divide(builder, lane, number(16)), number(8)), remainder(builder, lane, number(8)));
+    chunk = remainder(builder, divide(builder, lane, number(8)), number(2));
+  }
+  Value ofChunk = number(SharedTile::kChunk);
+  row = add(builder, place.alongDepth ? line : number(step), row);
+  chunk = add(builder, divide(builder, place.alongDepth ? number(step) : line, ofChunk), chunk);
+  Value address = elementAddress(builder, memory, element, tile.place(builder, row, chunk));
+  const StringRef name = place.alongDepth ? "ldmatrix.sync.aligned.m8n8.x4.b16.p3" : "ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3";
+  return fourOf(builder, call(builder, name, fourTimes(builder.getI32Type()), address));
+}
+
+void multiplyAccumulate(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Value> a, ArrayRef<Value> b,
+                        MutableArrayRef<Value> sums) {
+  SmallVector<Value> operands;
+  for (Value pair : llvm::concat<const Value>(a, b)) {
+    if (element.isF16())
+      pair = LLVM::BitcastOp::create(builder, VectorType::get({2}, element), pair);
+    operands.push_back(pair);
+  }
+  operands.append(sums.begin(), sums.end());
+  const StringRef name = element.isF16() ? "mma.m16n8k16.row.col.f32.f32" : "mma.m16n8k16.row.col.bf16";
+  llvm::copy(fourOf(builder, call(builder, name, fourTimes(builder.getF32Type()), operands)), sums.begin());
+}
+
+void copyAsync(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value inside) {
+  Value count = arith::SelectOp::create(builder, inside, word(builder, bytes), word(builder, 0));
+  const StringRef way = bytes == 16 ? "cg" : "ca"; // past the first cache, for which there are only pieces of 16
+  call(builder, "cp.async." + way + ".shared.global." + Twine(bytes) + ".s", {}, {to, from, count});
+}
+void commitCopies(ImplicitLocOpBuilder &builder) { call(builder, "cp.async.commit.group", {}, {}); }
+void waitForCopies(ImplicitLocOpBuilder &builder, int64_t newest) {
+  call(builder, "cp.async.wait.group", {}, word(builder, newest));
+}
+
+} // namespace tenon::gpu

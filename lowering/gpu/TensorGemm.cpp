@@ -1,0 +1,235 @@
+// tenon.gemm of bf16 and f16 by tensor cores: a block per tile of rows and columns, whose warps multiply 16 x 8 x 16 elements at
+// a time, with sums of f32. Operands come by asynchronous copies into a ring of stages in shared memory, some steps of the depth
+// ahead; what is computed or does not lie in pieces of 4 bytes is stored there by the threads. Each sum is one chain of products
+// in the order of the depth, 16 at a time, so that tiles change no bits.
+#include "dialect/TensorSizes.h"
+#include "lowering/gpu/GemmForm.h"
+#include "lowering/gpu/GemmTiles.h"
+#include "lowering/gpu/TensorCores.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+namespace {
+
+constexpr int64_t kWarp = 32, kPadding = 8; // of a row of sums in shared memory, so that 8 rows of a warp meet no bank twice
+
+/// An operand's part of a stage: lines by steps of the depth, in the order of memory.
+struct Operand {
+  const GemmSide *side;
+  int64_t lines, offset; // of the tile; elements from the start of a stage
+  bool alongDepth;
+  int64_t piece; // elements of one copy; 0: threads store single ones
+  SharedTile tile;
+};
+
+class TensorGemmKernel {
+public:
+  TensorGemmKernel(const GemmForm &form, const GemmTile &tile) : form(form), tile(tile) {
+    operands[0] = operandOf(form.a, form.rows, tile.rows, 0);
+    operands[1] = operandOf(form.b, form.columns, tile.columns, tile.rows * tile.depth);
+  }
+
+  LogicalResult generate(LaunchSequence &sequence) {
+    const std::string name = "gemm_" + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
+    Launch launch = form.launchOf(name, tile.rows, tile.columns);
+    launch.threads = tile.threads();
+    launch.registers = tile.registers;
+    bool good = true;
+    launch.body = [&](KernelCode &code) { good = emitTile(code); };
+    sequence.add(launch);
+    return success(good);
+  }
+
+private:
+  int64_t stageElements() const { return (tile.rows + tile.columns) * tile.depth; }
+
+  Operand operandOf(const GemmSide &side, const Labels &lines, int64_t count, int64_t offset) {
+    const bool alongDepth = form.isAlongDepth(side);
+    const Labels &inner = alongDepth ? form.depth : lines;
+    int64_t piece = 0; // neighbours in the tile are neighbours in memory, and begin at a multiple of as many
+    if (side.tensor && !inner.empty() && !side.labels.empty() && inner.back() == side.labels.back()) {
+      const int64_t divisor = sizesOf(side.type).back().getLargestKnownDivisor();
+      piece = divisor % 8 == 0 ? 8 : divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 0;
+    }
+    return {&side, count, offset, alongDepth, piece, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
+  }
+
+  /// Starts to bring the elements of the steps from `step` on into a stage. What lies outside of the product is 0.
+  void issue(KernelCode &code, GemmCode &gemm, Value step, Value stage) {
+    for (const Operand &operand : operands) {
+      Value memory = elementAddress(code.builder, stage, form.stored, constant(code.builder, operand.offset));
+      if (operand.piece > 0)
+        issueCopies(code, gemm, operand, step, memory);
+      else
+        storeElements(code, gemm, operand, step, memory);
+    }
+  }
+
+  Value firstLine(GemmCode &gemm, const Operand &operand) { return &operand == &operands[0] ? gemm.firstRow : gemm.firstColumn; }
+
+  void issueCopies(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step, Value memory) {
+    auto &builder = code.builder;
+    const int64_t chunks = operand.lines * tile.depth / SharedTile::kChunk;
+    auto issueOne = [&](Value number) {
+      Value row = divide(builder, number, constant(builder, operand.tile.chunks)),
+            chunk = remainder(builder, number, constant(builder, operand.tile.chunks));
+      Value place = operand.tile.place(builder, row, chunk);
+      for (int64_t part = 0; part < SharedTile::kChunk; part += operand.piece) {
+        Value along = add(builder, multiply(builder, chunk, constant(builder, SharedTile::kChunk)), constant(builder, part));
+        Value line = add(builder, firstLine(gemm, operand), operand.alongDepth ? row : along),
+              k = add(builder, step, operand.alongDepth ? along : row);
+        Value inside = gemm.isInside(*operand.side, line, k);
+        Value from = arith::SelectOp::create(builder, inside, gemm.numberOf(*operand.side, line, k), constant(builder, 0));
+        Value to = add(builder, place, constant(builder, part));
+        copyAsync(builder, elementAddress(builder, memory, form.stored, to),
+                  elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from), 2 * operand.piece, inside);
+      }
+    };
+    for (int64_t first = 0; first < chunks; first += code.threads) {
+      Value number = add(builder, code.thread(), constant(builder, first));
+      if (first + code.threads <= chunks)
+        issueOne(number);
+      else
+        code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, constant(builder, chunks)),
+                    [&] { issueOne(number); });
+    }
+  }
+
+  void storeElements(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step, Value memory) {
+    auto &builder = code.builder;
+    Value inner = constant(builder, operand.tile.chunks * SharedTile::kChunk), ofChunk = constant(builder, SharedTile::kChunk);
+    code.overBlock(constant(builder, operand.lines * tile.depth), [&](Value number) {
+      Value along = remainder(builder, number, inner), row = divide(builder, number, inner);
+      Value value = gemm.elementAt(*operand.side, add(builder, firstLine(gemm, operand), operand.alongDepth ? row : along),
+                                   add(builder, step, operand.alongDepth ? along : row));
+      Value place =
+          add(builder, operand.tile.place(builder, row, divide(builder, along, ofChunk)), remainder(builder, along, ofChunk));
+      LLVM::StoreOp::create(builder, value, elementAddress(builder, memory, form.stored, place), 2);
+    });
+  }
+
+  /// The sums after the steps of one stage; `rows`, `columns`: of the warp in the tile.
+  SmallVector<Value> multiplyStage(KernelCode &code, Value stage, Value rows, Value columns, ValueRange before) {
+    auto &builder = code.builder;
+    SmallVector<Value> sums(before);
+    Value lane = remainder(builder, code.thread(), constant(builder, kWarp));
+    Value memory[2];
+    for (int i = 0; i < 2; ++i)
+      memory[i] = elementAddress(builder, stage, form.stored, constant(builder, operands[i].offset));
+    auto load = [&](int which, Value lines, int64_t block, int64_t k) {
+      const Operand &operand = operands[which];
+      const FragmentPlace place{which == 0, operand.alongDepth};
+      return loadFragments(builder, form.stored, memory[which], operand.tile, place, lane,
+                           add(builder, lines, constant(builder, 16 * block)), 16 * k);
+    };
+    for (int64_t k = 0; k < tile.depth / 16; ++k) {
+      SmallVector<SmallVector<Value, 4>> ofRows, ofColumns;
+      for (int64_t i = 0; i < tile.warpRows / 16; ++i)
+        ofRows.push_back(load(0, rows, i, k));
+      for (int64_t j = 0; j < tile.warpColumns / 16; ++j)
+        ofColumns.push_back(load(1, columns, j, k));
+      for (int64_t i = 0; i < tile.warpRows / 16; ++i)
+        for (int64_t j = 0; j < tile.warpColumns / 8; ++j) {
+          MutableArrayRef<Value> own = MutableArrayRef(sums).slice(size_t(4 * (i * (tile.warpColumns / 8) + j)), 4);
+          multiplyAccumulate(builder, form.stored, ofRows[size_t(i)],
+                             ArrayRef(ofColumns[size_t(j / 2)]).slice(size_t(2 * (j % 2)), 2), own);
+        }
+    }
+    return sums;
+  }
+
+  bool emitTile(KernelCode &code) {
+    auto &builder = code.builder;
+    GemmCode gemm(form, code, tile.rows, tile.columns);
+    Value warp = divide(builder, code.thread(), constant(builder, kWarp)), across = constant(builder, tile.warpsAcross());
+    Value warpRow = divide(builder, warp, across), warpColumn = remainder(builder, warp, across);
+    Value ring = code.shared(form.stored, tile.stages * stageElements());
+    auto stageAt = [&](Value number) {
+      return elementAddress(builder, ring, form.stored, multiply(builder, number, constant(builder, stageElements())));
+    };
+    const int64_t ahead = tile.stages - 1;
+    Value steps = ceilDivide(builder, code.size(form.sizeOf(form.depth)), constant(builder, tile.depth));
+    // A group of copies per stage, also where there is none to bring: the last but `ahead - 1` has then always arrived.
+    auto bring = [&](Value number, Value stage) {
+      code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, steps),
+                  [&] { issue(code, gemm, multiply(builder, number, constant(builder, tile.depth)), stageAt(stage)); });
+      commitCopies(builder);
+    };
+    code.strided(constant(builder, 0), constant(builder, 1), constant(builder, ahead),
+                 [&](Value number) { bring(number, number); });
+    Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
+    SmallVector<Value> carried(size_t(tile.warpRows * tile.warpColumns / kWarp), zero);
+    carried.append({constant(builder, 0), constant(builder, ahead)}); // the stages that are multiplied and filled
+    auto loop = scf::ForOp::create(builder, constant(builder, 0), steps, constant(builder, 1), carried);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      ValueRange before = loop.getRegionIterArgs();
+      Value full = before[before.size() - 2], free = before.back();
+      waitForCopies(builder, ahead - 1);
+      code.barrier(); // all have their copies, and have multiplied the stage before, which is filled now
+      bring(add(builder, loop.getInductionVar(), constant(builder, ahead)), free);
+      SmallVector<Value> after =
+          multiplyStage(code, stageAt(full), multiply(builder, warpRow, constant(builder, tile.warpRows)),
+                        multiply(builder, warpColumn, constant(builder, tile.warpColumns)), before.drop_back(2));
+      for (Value stage : {full, free}) {
+        Value next = add(builder, stage, constant(builder, 1));
+        Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, next, constant(builder, tile.stages));
+        after.push_back(arith::SelectOp::create(builder, isLast, constant(builder, 0), next));
+      }
+      scf::YieldOp::create(builder, after);
+    }
+    emitResults(code, gemm, loop.getResults().drop_back(2), warpRow, warpColumn, ring);
+    return gemm.good;
+  }
+
+  /// The sums go through the shared memory of the ring, the rows of warps beside each other at a time, so that the code behind
+  /// them stands once and threads beside each other store neighbours.
+  void emitResults(KernelCode &code, GemmCode &gemm, ValueRange sums, Value warpRow, Value warpColumn, Value memory) {
+    auto &builder = code.builder;
+    Type f32 = builder.getF32Type();
+    const int64_t width = tile.columns + kPadding;
+    Value lane = remainder(builder, code.thread(), constant(builder, kWarp));
+    code.strided(constant(builder, 0), constant(builder, 1), constant(builder, tile.warpsDown()), [&](Value down) {
+      code.barrier(); // the memory was read before
+      code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, warpRow, down), [&] {
+        Value column = add(builder, multiply(builder, warpColumn, constant(builder, tile.warpColumns)),
+                           multiply(builder, remainder(builder, lane, constant(builder, 4)), constant(builder, 2)));
+        Value row = divide(builder, lane, constant(builder, 4));
+        Value base = elementAddress(builder, memory, f32, add(builder, multiply(builder, row, constant(builder, width)), column));
+        for (int64_t i = 0; i < int64_t(sums.size()); ++i) { // four of 16 x 8: two neighbours in two rows
+          const int64_t block = i / 4, rows = 16 * (block / (tile.warpColumns / 8)),
+                        columns = 8 * (block % (tile.warpColumns / 8));
+          const int64_t place = (rows + 8 * (i % 4 / 2)) * width + columns + i % 2;
+          LLVM::StoreOp::create(builder, sums[size_t(i)], elementAddress(builder, base, f32, constant(builder, place)));
+        }
+      });
+      code.barrier();
+      Value firstRow = add(builder, gemm.firstRow, multiply(builder, down, constant(builder, tile.warpRows)));
+      Value size = constant(builder, tile.columns);
+      code.overBlock(constant(builder, tile.warpRows * tile.columns), [&](Value number) {
+        Value row = divide(builder, number, size), column = remainder(builder, number, size);
+        Value place = add(builder, multiply(builder, row, constant(builder, width)), column);
+        gemm.emitResult(add(builder, firstRow, row), add(builder, gemm.firstColumn, column),
+                        LLVM::LoadOp::create(builder, f32, elementAddress(builder, memory, f32, place)));
+      });
+    });
+  }
+
+  const GemmForm &form;
+  const GemmTile tile;
+  Operand operands[2];
+};
+
+} // namespace
+
+LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
+  auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
+  if (auto wanted = GemmOp(form.op)->getAttrOfType<IntegerAttr>(kTile))
+    return TensorGemmKernel(form, gemmTiles()[size_t(wanted.getInt())]).generate(sequence);
+  const GemmTile tile = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
+  return TensorGemmKernel(form, tile).generate(sequence);
+}
+
+} // namespace tenon::gpu

@@ -1,0 +1,65 @@
+#include "test/gpu/KernelFaults.h"
+#include "test/gpu-emu/Retarget.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ModuleSlotTracker.h"
+
+namespace tenon::test {
+
+using namespace llvm;
+
+static bool isMma(const Instruction &instruction) {
+  auto *call = dyn_cast<CallBase>(&instruction);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName().starts_with("llvm.nvvm.mma.");
+}
+
+/// "Less", of whole numbers that are not known before: of sizes. (With a constant it is the number of a thread, or of a loop that
+/// LLVM made.)
+static bool isEdge(const Instruction &instruction) {
+  auto *compare = dyn_cast<ICmpInst>(&instruction);
+  return compare && compare->isRelational() && !isa<Constant>(compare->getOperand(0)) && !isa<Constant>(compare->getOperand(1));
+}
+
+static std::vector<Instruction *> placesOf(Function &kernel, KernelFault::Kind kind) {
+  std::vector<Instruction *> found;
+  for (Instruction &instruction : instructions(kernel))
+    if (kind == KernelFault::Kind::Edge ? isEdge(instruction) : isMma(instruction))
+      found.push_back(&instruction);
+  return found;
+}
+
+std::vector<KernelFault> faultsOf(Module &module) {
+  std::vector<KernelFault> faults;
+  ModuleSlotTracker slots(&module);
+  for (Function &function : module) {
+    if (!emu::isKernel(function))
+      continue;
+    slots.incorporateFunction(function);
+    const std::string name = function.getName().str();
+    for (auto kind : {KernelFault::Kind::Edge, KernelFault::Kind::Fragments})
+      for (Instruction *place : placesOf(function, kind))
+        faults.push_back({kind, name, 0, emu::textOf(*place, slots)});
+    for (const std::string &text : emu::listMutants(module, name))
+      faults.push_back({KernelFault::Kind::Call, name, 0, text});
+    for (size_t i = 1; i < faults.size(); ++i)
+      if (faults[i].kernel == faults[i - 1].kernel && faults[i].kind == faults[i - 1].kind)
+        faults[i].number = faults[i - 1].number + 1;
+  }
+  return faults;
+}
+
+void apply(Module &module, const KernelFault &fault) {
+  if (fault.kind == KernelFault::Kind::Call)
+    return; // the emulator's own: Mode::mutant
+  Instruction *place = placesOf(*module.getFunction(fault.kernel), fault.kind)[fault.number];
+  if (auto *compare = dyn_cast<ICmpInst>(place)) {
+    compare->setPredicate(compare->isStrictPredicate() ? compare->getNonStrictPredicate() : compare->getStrictPredicate());
+    compare->setSameSign(false);
+    return;
+  }
+  Value *first = place->getOperand(4);
+  place->setOperand(4, place->getOperand(5));
+  place->setOperand(5, first);
+}
+
+} // namespace tenon::test

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Products for tenon-gpu-kernel-test, as a file of the kernel form.
+
+usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..]
+
+A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, with the
+result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on. The dims are M, N
+and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are aligned.
+"""
+import argparse
+
+
+def tensor(sizes, element):
+    text = ", ".join(sizes)
+    shape = "".join(f"{size if size.isdigit() else '?'}x" for size in sizes)
+    return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({text})>>"
+
+
+def function(name, options, a, b, batch=(), computed=False, transposed=False, drawn=False):
+    """`a`, `b`: "mk" or "km", "nk" or "kn"; `batch`: sizes in front of both."""
+    size = {letter: f"d{i} * {factor}" if factor > 1 else f"d{i}"
+            for i, (letter, factor) in enumerate(zip("mnk", options.factors, strict=True))}
+    label = {"m": len(batch), "n": len(batch) + 1, "k": len(batch) + 2}
+    types = [tensor([*batch, *(size[letter] for letter in part)], options.type) for part in (a, b)]
+    labels = [[*range(len(batch)), *(label[letter] for letter in part)] for part in (a, b)]
+    rank, order = len(batch) + 2, "nm" if transposed else "mn"
+    result = tensor([*batch, *(size[letter] for letter in order)], "f32")
+    bias = tensor([size["n"]], "f32")
+    outer = "".join(f"%z{i}, " for i in range(len(batch)))
+    indices = "".join(f"%z{i}: index, " for i in range(len(batch)))
+    left = "element" if computed else "%a"
+    put = outer + ", ".join(f"%{letter}" for letter in order)
+    lines = [f"func.func @{name}(%M: index, %N: index, %K: index, %a: {types[0]}, %b: {types[1]}, %bias: {bias}) {{",
+             f"  %y = tenon.gemm {left}{labels[0]}, %b{labels[1]} rank {rank} : {types[0]}, {types[1]} -> {result} "
+             f"attributes {{tenon.tile = {options.tile} : i64}} {{",
+             f"  ^bb0({indices}%m: index, %n: index, %sum: f32):",
+             f"    %c = tenon.at %bias[%n] : {bias} -> f32",
+             "    %s = arith.addf %sum, %c : f32"]
+    if drawn:
+        lines += ["    %zero = arith.constant 0.0 : f32",
+                  "    %keep = tenon.random_keep %m site 5 threshold 30000",
+                  "    %t = arith.select %keep, %s, %zero : f32"]
+    lines += [f"    tenon.put 0 [{put}], %{'t' if drawn else 's'} : f32"]
+    if computed:
+        arguments = indices + ", ".join(f"%{letter}: index" for letter in a)
+        lines += ["  } a {", f"  ^bb0({arguments}):",
+                  f"    %e = tenon.at %a[{outer}{', '.join('%' + letter for letter in a)}] : {types[0]} -> {options.type}",
+                  *([f"    %w = arith.extf %e : {options.type} to f32", "    %t = arith.addf %w, %w : f32",
+                     f"    %r = arith.truncf %t : f32 to {options.type}"]
+                    if options.type != "f32" else ["    %r = arith.addf %e, %e : f32"]),
+                  f"    tenon.yield %r : {options.type}"]
+    lines += ["  }", f'  tenon.output 0 "y", %y : {result}', "  return", "}"]
+    return "\n".join(lines)
+
+
+FORMS = {"mk_nk": ("mk", "nk", {}), "mk_kn": ("mk", "kn", {}), "km_nk": ("km", "nk", {}), "km_kn": ("km", "kn", {}),
+         "batch": ("mk", "kn", {"batch": ("2", "3")}), "computed": ("mk", "nk", {"computed": True}),
+         "computed_km": ("km", "kn", {"computed": True}), "transposed": ("mk", "nk", {"transposed": True}),
+         "drawn": ("mk", "kn", {"drawn": True})}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tile", type=int)
+    parser.add_argument("--factors", type=lambda text: [int(part) for part in text.split(",")], default=[1, 1, 1])
+    parser.add_argument("--type", default="bf16")
+    parser.add_argument("--only", nargs="+", default=list(FORMS))
+    options = parser.parse_args()
+    for name in options.only:
+        a, b, more = FORMS[name]
+        print(function(name, options, a, b, **more))
+
+
+if __name__ == "__main__":
+    main()
