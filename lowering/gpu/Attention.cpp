@@ -118,6 +118,21 @@ Value AttentionTile::statistic(Value tensor, Value query) {
   return elementAddress(builder, code.pointer(tensor), element, add(builder, multiply(builder, index, queries), query));
 }
 
+Value AttentionTile::widened(Value value, bool isRounded) {
+  if (isRounded)
+    value = arith::TruncFOp::create(builder, operands.storage(), value);
+  return value.getType() == element ? value : arith::ExtFOp::create(builder, element, value).getResult();
+}
+Value AttentionTile::load(Value tensor, Value index) {
+  return widened(scalars.load(storedType(tensor), code.pointer(tensor), index), rounds(tensor));
+}
+void AttentionTile::store(Value tensor, Value index, Value value) {
+  const Type stored = storedType(tensor);
+  if (stored != element)
+    value = arith::TruncFOp::create(builder, stored, value);
+  scalars.store(stored, code.pointer(tensor), index, value);
+}
+
 Value AttentionTile::sharedAt(SharedRows rows, Value row, Value column) {
   return elementAddress(builder, rows.base, element, add(builder, multiply(builder, row, number(rows.stride)), column));
 }
@@ -135,7 +150,7 @@ void AttentionTile::fill(SharedRows to, Value tensor, int64_t width, Value first
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(branch.thenBlock());
-      Value loaded = scalars.load(element, code.pointer(tensor), add(builder, offsetOf(position), column));
+      Value loaded = load(tensor, add(builder, offsetOf(position), column));
       scf::YieldOp::create(builder, ValueRange{loaded});
       builder.setInsertionPointToStart(branch.elseBlock());
       scf::YieldOp::create(builder, ValueRange{real(0)});
@@ -145,31 +160,31 @@ void AttentionTile::fill(SharedRows to, Value tensor, int64_t width, Value first
 }
 
 Vectors AttentionTile::rowsOf(SharedRows rows) {
-  Vectors vectors{Vectors::Of::Row, rows.base, {}};
+  Vectors vectors{Vectors::Of::Row, rows.base, element, false, {}};
   for (int64_t r = 0; r < tile.ownRows(); ++r)
     vectors.offsets.push_back(multiply(builder, row(r), number(rows.stride)));
   return vectors;
 }
 Vectors AttentionTile::columnsOf(SharedRows rows) {
-  Vectors vectors{Vectors::Of::Column, rows.base, {}};
+  Vectors vectors{Vectors::Of::Column, rows.base, element, false, {}};
   for (int64_t c = 0; c < tile.ownColumns(); ++c)
     vectors.offsets.push_back(multiply(builder, column(c), number(rows.stride)));
   return vectors;
 }
 Vectors AttentionTile::ofQueries(Value tensor, const Pairs &pairs, int64_t width) {
-  Vectors vectors{Vectors::Of::Row, code.pointer(tensor), {}};
+  Vectors vectors = vectorsIn(tensor, Vectors::Of::Row);
   for (Value query : pairs.queries)
     vectors.offsets.push_back(offsetOfQuery(query, width));
   return vectors;
 }
 Vectors AttentionTile::ofKeys(Value tensor, const Pairs &pairs, int64_t width) {
-  Vectors vectors{pairs.keysBy, code.pointer(tensor), {}};
+  Vectors vectors = vectorsIn(tensor, pairs.keysBy);
   for (Value key : pairs.keysBy == Vectors::Of::Column ? pairs.columnKeys : pairs.keys)
     vectors.offsets.push_back(offsetOfKey(key, width));
   return vectors;
 }
 Vectors AttentionTile::ofPlaces(Value table, const Pairs &pairs, int64_t width, size_t which) {
-  Vectors vectors{pairs.placesBy, code.pointer(table), {}};
+  Vectors vectors = vectorsIn(table, pairs.placesBy);
   if (pairs.placesBy == Vectors::Of::Column)
     for (Value place : pairs.columnPlaces)
       vectors.offsets.push_back(offsetOfPlace(place, width));
@@ -186,7 +201,7 @@ SmallVector<Value> AttentionTile::dot(const Vectors &a, const Vectors &b, int64_
   auto read = [&](const Vectors &vectors) {
     return llvm::map_to_vector(vectors.offsets, [&](Value offset) -> Value {
       Value index = add(builder, offset, loop.getInductionVar());
-      return LLVM::LoadOp::create(builder, element, elementAddress(builder, vectors.base, element, index));
+      return widened(scalars.load(vectors.stored, vectors.base, index), vectors.rounds);
     });
   };
   SmallVector<Value> ofA = read(a), ofB = read(b), after;
@@ -232,7 +247,7 @@ void AttentionTile::storeRows(Value tensor, ArrayRef<Value> offsets, ArrayRef<Va
         Value value = sums[unsigned(int64_t(r) * columns + c)], at = column(c);
         if (!factors.empty())
           value = arith::MulFOp::create(builder, value, factors[r]);
-        auto put = [&] { scalars.store(element, code.pointer(tensor), add(builder, offsets[r], at), value); };
+        auto put = [&] { store(tensor, add(builder, offsets[r], at), value); };
         if ((c + 1) * PairTile::across <= width)
           put();
         else

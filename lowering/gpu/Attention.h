@@ -31,7 +31,10 @@ struct AttentionOperands {
   std::optional<Mask> select;
   llvm::SmallVector<MaskForm> places; // where no code computes the place
 
-  Type element() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
+  /// Of queries, keys, values, tables, y and their gradients in memory.
+  Type storage() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
+  /// What is computed in: of scores, sums, shared memory, statistics.
+  Type element() const { return elementModel(storage()).compute; }
   int64_t heads() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(2); }
   int64_t keyHeads() const { return mlir::cast<mlir::RankedTensorType>(key.getType()).getDimSize(2); }
   int64_t keyWidth() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(3); }
@@ -74,10 +77,12 @@ struct SharedRows {
   int64_t stride;
 };
 
-/// One vector for each row, column or pair of a thread; element e of it lies at base[offset + e].
+/// One vector for each row, column or pair of a thread; element e of it lies at base[offset + e], in the type `stored`.
 struct Vectors {
   enum class Of { Row, Column, Pair } of;
   Value base;
+  Type stored;
+  bool rounds; // to what queries are stored in
   llvm::SmallVector<Value> offsets;
 };
 
@@ -126,7 +131,10 @@ public:
   /// The sum or maximum over the threads of a row, in each of them.
   Value acrossRow(Reduction kind, Value value);
 
-  // Elements. Offsets of vectors in tensors, of `width`.
+  // Elements: what is stored short is widened, and rounded.
+  Value load(Value tensor, Value index);
+  void store(Value tensor, Value index, Value value);
+  // Offsets of vectors in tensors, of `width`.
   Value offsetOfQuery(Value query, int64_t width);
   Value offsetOfKey(Value key, int64_t width);
   Value offsetOfPlace(Value place, int64_t width);
@@ -190,6 +198,13 @@ public:
   llvm::SmallVector<Value> weightsOfColumns(SharedRows pairs, Value n);
 
 private:
+  /// Keys and values that lie unrounded in memory.
+  bool rounds(Value tensor) const {
+    return (tensor == operands.key || tensor == operands.value) && storedType(tensor) != operands.storage();
+  }
+  static Type storedType(Value tensor) { return mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType(); }
+  Vectors vectorsIn(Value tensor, Vectors::Of of) { return {of, code.pointer(tensor), storedType(tensor), rounds(tensor), {}}; }
+  Value widened(Value value, bool isRounded);
   Value integer(int64_t operand, Value query, Value key);
   Value elementOf(int64_t operand, Value query, Value key);
   Value form(const MaskForm &form, Value query, Value key);

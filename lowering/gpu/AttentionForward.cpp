@@ -107,7 +107,7 @@ private:
       column = minimum(builder, column, on.number(width - 1));
     return llvm::map_to_vector(pairs.queries, [&](Value query) {
       Value at = add(builder, on.offsetOfPlace(on.placesOf(query, key)[0], width), column);
-      return on.scalars.load(on.element, code.pointer(operands.valueTable), at);
+      return on.load(operands.valueTable, at);
     });
   }
 

@@ -21,7 +21,7 @@ AttentionGradient::Rows AttentionGradient::rowsAt(ArrayRef<Value> queries, Share
           LLVM::LoadOp::create(builder, on.element, on.sharedAt(dy, on.row(int64_t(r)), column)); // 0 beyond the width
       if ((c + 1) * PairTile::across > width)
         column = minimum(builder, column, on.number(width - 1));
-      Value y = on.scalars.load(on.element, on.code.pointer(op.getY()), add(builder, offset, column));
+      Value y = on.load(op.getY(), add(builder, offset, column));
       sum = math::FmaOp::create(builder, gradient, y, sum);
     }
     rows.mean.push_back(on.acrossRow(Reduction::sum, sum));

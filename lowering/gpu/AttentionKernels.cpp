@@ -48,12 +48,6 @@ static bool hasCode(Region *region) {
 template <class Op>
 static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileOf)(const AttentionOperands &)) {
   AttentionOperands operands(op);
-  const Type element = operands.element();
-  if (!element.isF32() && !element.isF64())
-    return "the GPU has no kernel for attention in 16 bits";
-  for (Value tensor : operands.tensors())
-    if (Type type = cast<RankedTensorType>(tensor.getType()).getElementType(); isa<FloatType>(type) && type != element)
-      return "the GPU has no kernel for attention whose operands have different types";
   constexpr int64_t widest = 256; // what a thread has registers for
   if (std::max(operands.keyWidth(), operands.valueWidth()) > widest || !tileOf(operands))
     return "the GPU has no kernel for attention with heads of " +

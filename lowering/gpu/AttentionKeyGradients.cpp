@@ -88,7 +88,7 @@ private:
     for (int64_t r = 0; r < tile.ownRows(); ++r) {
       Value key = minimum(builder, add(builder, firstKey, on.row(r)), subtract(builder, on.keys, on.number(1)));
       Value at = add(builder, on.offsetOfPlace(on.placesOf(query, key)[0], width), column);
-      numbers.push_back(on.scalars.load(on.element, code.pointer(operands.keyTable), at));
+      numbers.push_back(on.load(operands.keyTable, at));
     }
     return numbers;
   }

@@ -241,12 +241,11 @@ AttentionTile::Scores AttentionTile::scores(const Pairs &pairs, const Vectors &q
     if (operands.selectedScores) {
       Value which = arith::ExtUIOp::create(builder, builder.getI64Type(), isSelected(query, key));
       Value at = add(builder, offsetOfQuery(query, 2), which);
-      sum = arith::AddFOp::create(builder, sum, scalars.load(element, code.pointer(operands.selectedScores), at));
+      sum = arith::AddFOp::create(builder, sum, load(operands.selectedScores, at));
     }
     if (operands.scoreTable)
       for (Value place : pairs.places[index])
-        sum = arith::AddFOp::create(builder, sum,
-                                    scalars.load(element, code.pointer(operands.scoreTable), offsetOfPlace(place, 1)));
+        sum = arith::AddFOp::create(builder, sum, load(operands.scoreTable, offsetOfPlace(place, 1)));
     sum = arith::MulFOp::create(builder, sum, scale);
     if (!operands.step) {
       result.values.push_back(sum);

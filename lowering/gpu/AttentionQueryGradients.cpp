@@ -75,7 +75,7 @@ private:
         Value sum;
         for (Value place : on.placesOf(query, key)) {
           Value at = add(builder, on.offsetOfPlace(place, width), within);
-          Value one = on.scalars.load(on.element, code.pointer(operands.table), at);
+          Value one = on.load(operands.table, at);
           sum = sum ? Value(arith::AddFOp::create(builder, sum, one)) : one;
         }
         return sum;
@@ -107,8 +107,7 @@ private:
       for (int64_t which : {0, 1}) {
         Value sum = on.acrossRow(Reduction::sum, after[ofSelected + size_t(2 * r + which)]);
         Value at = add(builder, on.offsetOfQuery(query, 2), on.number(which));
-        code.ifThen(on.both(exists.back(), on.isFirstColumn()),
-                    [&] { on.scalars.store(on.element, code.pointer(wanted.selectedScores), at, sum); });
+        code.ifThen(on.both(exists.back(), on.isFirstColumn()), [&] { on.store(wanted.selectedScores, at, sum); });
       }
     }
     if (wanted.query)

@@ -71,7 +71,7 @@ private:
     if (wanted.table)
       llvm::append_range(after, on.accumulate(part(ofTable, ofKeyTable), width, byScores, [&](Value n, Value column) {
         Value at = add(builder, on.offsetOfQuery(queryOf(n), width), within(column));
-        return SmallVector<Value>{on.scalars.load(on.element, code.pointer(operands.positionQuery), at)};
+        return SmallVector<Value>{on.load(operands.positionQuery, at)};
       }));
     if (wanted.keyTable)
       llvm::append_range(after, on.accumulate(part(ofKeyTable, ofScores), width, byScores, [&](Value n, Value column) {
@@ -79,7 +79,7 @@ private:
         for (int64_t r = 0; r < tile.ownRows(); ++r) {
           Value key = on.keyAt(queryOf(n), add(builder, firstPlace, on.row(r))).first;
           Value at = add(builder, on.offsetOfKey(key, width), within(column));
-          numbers.push_back(on.scalars.load(on.element, code.pointer(operands.positionKey), at));
+          numbers.push_back(on.load(operands.positionKey, at));
         }
         return numbers;
       }));

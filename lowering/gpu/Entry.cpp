@@ -35,8 +35,8 @@ Value LaunchSequence::goesOn(SkipOp skip) {
   return arith::ConstantOp::create(entry->builder, entry->builder.getBoolAttr(true));
 }
 
-/// The host does not wait to know whether a round goes on: its kernels ask. Where an earlier condition holds nobody made the later
-/// ones.
+/// The host does not wait to know whether a round goes on: its kernels ask. Where an earlier condition holds nobody made the
+/// later ones.
 Launch LaunchSequence::unlessSkipped(Launch launch) {
   for (auto [loop, skip] : llvm::reverse(skips)) {
     if (!llvm::is_contained(loops, loop))
