@@ -139,8 +139,8 @@ private:
   std::vector<KernelName> *kernels = nullptr;
   EntryCode *entry = nullptr;
   llvm::SmallVector<std::pair<LoopOp, Value>> skips; // where the truth value holds, the rest of the loop's round does nothing
-  Value argumentValues, argumentPointers; // of launches: i64 [n], ptr [n]
-  mlir::arith::ConstantOp argumentCount;  // n
+  Value argumentValues, argumentPointers;            // of launches: i64 [n], ptr [n]
+  mlir::arith::ConstantOp argumentCount;             // n
   int64_t mostArguments = 1;
 };
 

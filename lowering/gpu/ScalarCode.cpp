@@ -201,6 +201,16 @@ Value ScalarCode::drawKeep(Value element, Value depth, int64_t site, int64_t thr
   return arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, bits, number(threshold));
 }
 
+void ScalarCode::emitRandom(Operation &op) {
+  auto depthOf = [&](Value depth) { return depth ? get(depth) : Value(); };
+  if (auto bits = dyn_cast<RandomBitsOp>(op)) {
+    values[bits] = drawWord(get(bits.getIndex()), depthOf(bits.getDepth()), int64_t(bits.getSite()), 4).first;
+    return;
+  }
+  auto keep = cast<RandomKeepOp>(op);
+  values[keep] = drawKeep(get(keep.getIndex()), depthOf(keep.getDepth()), int64_t(keep.getSite()), int64_t(keep.getThreshold()));
+}
+
 bool ScalarCode::emitOp(Operation &op) {
   auto indicesOf = [&](ValueRange sources) { return llvm::map_to_vector(sources, [&](Value source) { return get(source); }); };
   if (auto number = dyn_cast<arith::ConstantOp>(op)) {
@@ -238,14 +248,8 @@ bool ScalarCode::emitOp(Operation &op) {
     values[fold.getValue()] = foldPart(fold, constant(builder, 0), constant(builder, 1));
     return bool(values[fold.getValue()]);
   }
-  if (auto keep = dyn_cast<RandomKeepOp>(op)) {
-    Value depth = keep.getDepth() ? get(keep.getDepth()) : Value();
-    values[keep] = drawKeep(get(keep.getIndex()), depth, int64_t(keep.getSite()), int64_t(keep.getThreshold()));
-    return true;
-  }
-  if (auto bits = dyn_cast<RandomBitsOp>(op)) {
-    Value depth = bits.getDepth() ? get(bits.getDepth()) : Value();
-    values[bits] = drawWord(get(bits.getIndex()), depth, int64_t(bits.getSite()), 4).first;
+  if (isa<RandomKeepOp, RandomBitsOp>(op)) {
+    emitRandom(op);
     return true;
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {

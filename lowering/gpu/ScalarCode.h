@@ -38,6 +38,7 @@ private:
   bool emitElementwise(mlir::Operation &op);
   bool emitMath(mlir::Operation &op);
   Value castIndex(mlir::Operation &op);
+  void emitRandom(mlir::Operation &op);
   std::pair<Value, Value> drawWord(Value element, Value depth, int64_t site, int64_t ofBlock);
 
   KernelCode &code;
