@@ -20,7 +20,8 @@ struct CompileRequest {
   bool simpleKernels = false;     // fused ops are taken apart behind differentiation
   std::vector<std::string> tiers; // code for these variants of the target only, as Target::chooseVariants has it
   std::string machineTier;        // the best one of the machine
-  std::vector<std::string> emit; // tenon, fused, grad, kernel, llvm, asm: printed to standard output; obj, lib: files. Empty: lib
+  /// tenon, fused, grad, kernel, schedule, llvm, asm: printed to standard output; obj, lib: files. Empty: lib.
+  std::vector<std::string> emit;
   std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...
 };
 

@@ -1,6 +1,7 @@
 #include "lowering/PassMessages.h"
 #include "dialect/Refusal.h"
 #include "frontend/Characters.h"
+#include "lowering/Passes.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -91,7 +92,11 @@ LogicalResult StageWarnings::take(mlir::Diagnostic &diagnostic) {
 
 StageWarnings::~StageWarnings() {
   for (const Warning &warning : warnings) {
-    auto &notes = diagnostics.warning("T0902", warning.range, "this attention stores its scores").notes;
+    const bool isOfTarget =
+        llvm::all_of(warning.reasons, [](auto &each) { return llvm::StringRef(each.first).contains(kInSimplerOps); });
+    auto &notes = (isOfTarget ? diagnostics.warning("T0903", warning.range, "the target has no kernel for this")
+                              : diagnostics.warning("T0902", warning.range, "this attention stores its scores"))
+                      .notes;
     for (auto &[reason, entries] : warning.reasons)
       notes.push_back({"note", (entries.size() == 1 ? "entry " : "entries ") + llvm::join(entries, ", ") + ": " + reason});
   }

@@ -10,6 +10,9 @@ namespace tenon {
 #define GEN_PASS_REGISTRATION
 #include "lowering/Passes.h.inc"
 
+/// In warnings of tenon-decompose-for-target, behind the reason of the target.
+inline constexpr llvm::StringLiteral kInSimplerOps = "; in simpler ops ";
+
 /// Bytes of an arena, after tenon-place-parameters.
 uint64_t parameterBytes(mlir::ModuleOp module);
 

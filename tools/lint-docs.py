@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -63,10 +64,14 @@ def records(path):
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     dialect = os.path.join(ROOT, "dialect")
-    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "AllOps.td"), "-I", ROOT, "-I", dialect]
+    program = shutil.which("llvm-tblgen", path="/usr/lib/llvm-22/bin") or "llvm-tblgen"  # that of the distribution is older
+    command = [program, "--dump-json", os.path.join(dialect, "AllOps.td"), "-I", ROOT, "-I", dialect]
     for folder in os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":"):
         command += ["-I", folder]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"error: llvm-tblgen in PATH must be that of LLVM 22; it says: {done.stderr.strip().splitlines()[0]}")
+    return json.loads(done.stdout)
 
 
 def wrapped(example):

@@ -80,11 +80,21 @@ def tracked(folder):
     return sorted(found)
 
 
+def kind(name, path):
+    """The ending, or what it would be: a program of Python need not have one."""
+    extension = os.path.splitext(name)[1]
+    if extension:
+        return extension
+    with open(path, "rb") as file:
+        first = file.readline(80)
+    return ".py" if first.startswith(b"#!") and b"python" in first else ""
+
+
 def findings(name, path):
     if os.path.getsize(path) > LARGEST_FILE:
         yield 1, f"larger than {LARGEST_FILE >> 20} MiB"
         return
-    extension = os.path.splitext(name)[1]
+    extension = kind(name, path)
     if extension not in TEXT or os.sep + "corpus" + os.sep in os.sep + name or os.sep + "Inputs" + os.sep in os.sep + name:
         return
     try:
@@ -139,7 +149,7 @@ def longer(files):
     """What is over the limits, by file: its lines, 0 where they are within, and the number of its functions that are not."""
     found = {}
     for name, path in files:
-        extension = os.path.splitext(name)[1]
+        extension = kind(name, path)
         if extension not in CODE or os.sep + "Inputs" + os.sep in os.sep + name:
             continue
         with open(path, encoding="utf-8", errors="replace") as file:

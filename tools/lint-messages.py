@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every error that the dialect and the lowering emit is expected by a test, and one of a verifier carries the number of the
-constraint it is about.
+constraint it is about: of the dialect's ops, attributes and entries, and of the schedule form (tenon-schedule in Passes.td).
 
 lint-messages.py [--sources DIR..] [--tests DIR]
   --sources  the folders whose .cpp files emit (default: dialect, lowering and the folders in it)
@@ -20,7 +20,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCES = [os.path.join(ROOT, "dialect"), *(folder for folder, _, _ in sorted(os.walk(os.path.join(ROOT, "lowering"))))]
 EMIT = re.compile(r"emit(?:Op|Optional)?Error\(|\b(?:notSupported|refuse)\(")
-NUMBER = re.compile(r"// .*\b(?:[CE]\d+\b|as the caller says)")
+NUMBER = re.compile(r"// .*\b(?:[CES]\d+\b|as the caller says)")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -75,7 +75,8 @@ def main():
         for place, named, statement in statements(text):
             line = text.count("\n", 0, place)
             folder = os.path.basename(os.path.dirname(os.path.abspath(name)))
-            of_verifier = folder == "dialect" and text.startswith(("emitOpE", "emitOpt"), place)
+            verifies = folder == "dialect" or os.path.basename(name) == "ScheduledEntry.cpp"
+            of_verifier = verifies and text.startswith(("emitOpE", "emitOpt"), place)
             around = text.split("\n")[max(0, line - 3):line + 1 + statement.count("\n")]
             if of_verifier and not any(NUMBER.search(each) for each in around):
                 print(f"{os.path.relpath(name, ROOT)}:{line + 1}: a refusal without the number of its constraint")

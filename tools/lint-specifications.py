@@ -5,11 +5,12 @@ exit 1 if anything does.
 usage: lint-specifications.py [--write] [--tenon PROGRAM] [FOLDER]
 
 Without FOLDER: the files git tracks in the repository this script lies in. With FOLDER: every file below it. --write formats them
-instead.
+instead. PROGRAM: the `tenon` on the PATH, or that of build/.
 """
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -49,9 +50,11 @@ def formatted(tenon, texts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--tenon", default="tenon")
+    parser.add_argument("--tenon", default=shutil.which("tenon") or os.path.join(ROOT, "build", "bin", "tenon"))
     parser.add_argument("folder", nargs="?")
     arguments = parser.parse_args()
+    if not shutil.which(arguments.tenon):
+        sys.exit(f"error: no program {arguments.tenon}: build `tenon`, or say --tenon")
     top = arguments.folder or ROOT
     documents, pieces = {}, []  # text of each file; (file, begin, end) of each specification
     for name in sorted(files(arguments.folder)):

@@ -253,6 +253,12 @@ static const ExplainPages &compilerPages() {
        "each with factors of the head, the query or the key; or one elementwise function of such a sum. This one has another "
        "term, which the notes name with the entries; it is computed as written, and its scores take the bytes the notes state.",
        "score bias = slope * expand[H](real(i * j))", "score bias = slope * expand[H](real(i - j))"},
+      {"T0903", "computed in simpler ops",
+       "The target (`--target`) has no kernel for an op that comes of this line, such as a fused attention, or has none for its "
+       "element type. It is computed as contractions, reductions and elementwise ops, with the same numbers but for rounding; "
+       "the "
+       "notes name the entries, the reason, and the bytes of the largest tensor that exists for it alone.",
+       "", ""},
   };
   return pages;
 }

@@ -6,53 +6,58 @@ namespace tenon::schema {
 /// Sources: sgd, adam, adamw, adamax of torch.optim (Kingma and Ba 2015; Loshchilov and Hutter 2019; `form = hf`: transformers up
 /// to 4, `fairseq`: RoBERTa); adam_tf of TensorFlow 1; bert_adam of google-research/bert, clip_each of pytorch-pretrained-bert;
 /// gpt1_adam of openai/finetune-transformer-lm; adamaxw of MT-DNN; adam_paddle of ERNIE; lamb (You et al. 2020) of
-/// LAMB_Optimizer_TF (v3), pytorch-lamb, ALBERT, NVIDIA's BERT (nvidia_tf), apex (nvlamb), NEZHA (huawei).
+/// LAMB_Optimizer_TF (v3), pytorch-lamb, ALBERT, NVIDIA's BERT (nvidia_tf), apex (nvlamb), NEZHA (huawei); lion of
+/// google/automl (Chen et al. 2023, algorithm 2).
 const std::vector<OptimizerRule> &optimizerRules() {
   static const std::vector<OptimizerRule> rules = [] {
     const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
     Parameter betas = starting(of("betas", Type::Betas), 0.9); // Kingma and Ba 2015, section 2
     betas.second = 0.999;
+    Parameter betasOfLion = betas;
+    betasOfLion.second = 0.99;
     const std::vector<Parameter> adam = {rate, betas, eps, decay};
     auto alone = [](Correction correction, Decay decays) { return std::vector<OptimizerForm>{{"", correction, decays}}; };
-    return std::vector<OptimizerRule>{{"sgd",
-                                       Moments::Momentum,
-                                       alone(Correction::None, Decay::Gradient),
-                                       {rate, fraction("momentum"), probability("dampening"), of("nesterov", Type::Bool), decay},
-                                       7},
-                                      {"adam", Moments::Squares, alone(Correction::Each, Decay::Gradient), adam, 16},
-                                      {"adam_tf", Moments::Squares, alone(Correction::Rate, Decay::Gradient), adam, 15},
-                                      {"adamw",
-                                       Moments::Squares,
-                                       {{"torch", Correction::Each, Decay::Before},
-                                        {"hf", Correction::Rate, Decay::After},
-                                        {"fairseq", Correction::Rate, Decay::Before}},
-                                       {rate, betas, eps, starting(decay, 0.01)},
-                                       16},
-                                      {"bert_adam",
-                                       Moments::Squares,
-                                       alone(Correction::None, Decay::Direction),
-                                       {rate, betas, starting(eps, 1e-6), decay, open(positive("clip_each"))},
-                                       16},
-                                      {"gpt1_adam",
-                                       Moments::Squares,
-                                       alone(Correction::Rate, Decay::Direction),
-                                       {rate, betas, eps, real("l2")},
-                                       16,
-                                       "l2",
-                                       true},
-                                      {"adamax", Moments::Largest, alone(Correction::Each, Decay::Gradient), adam, 13},
-                                      {"adamaxw", Moments::Largest, alone(Correction::Each, Decay::Before), adam, 13},
-                                      {"adam_paddle", Moments::Squares, alone(Correction::Rate, Decay::Before), adam, 16},
-                                      {"lamb",
-                                       Moments::Squares,
-                                       {{"v3", Correction::None, Decay::Direction, Trust::All},
-                                        {"pytorch", Correction::None, Decay::Direction, Trust::NormUpTo10},
-                                        {"albert", Correction::None, Decay::Direction, Trust::Decayed},
-                                        {"nvidia_tf", Correction::Each, Decay::Direction, Trust::All},
-                                        {"nvlamb", Correction::Each, Decay::Direction, Trust::Decayed},
-                                        {"huawei", Correction::Each, Decay::Direction, Trust::RatioUpTo10}},
-                                       {rate, betas, starting(eps, 1e-6), starting(decay, 0.01)},
-                                       28}};
+    return std::vector<OptimizerRule>{
+        {"sgd",
+         Moments::Momentum,
+         alone(Correction::None, Decay::Gradient),
+         {rate, fraction("momentum"), probability("dampening"), of("nesterov", Type::Bool), decay},
+         7},
+        {"adam", Moments::Squares, alone(Correction::Each, Decay::Gradient), adam, 16},
+        {"adam_tf", Moments::Squares, alone(Correction::Rate, Decay::Gradient), adam, 15},
+        {"adamw",
+         Moments::Squares,
+         {{"torch", Correction::Each, Decay::Before},
+          {"hf", Correction::Rate, Decay::After},
+          {"fairseq", Correction::Rate, Decay::Before}},
+         {rate, betas, eps, starting(decay, 0.01)},
+         16},
+        {"bert_adam",
+         Moments::Squares,
+         alone(Correction::None, Decay::Direction),
+         {rate, betas, starting(eps, 1e-6), decay, open(positive("clip_each"))},
+         16},
+        {"gpt1_adam",
+         Moments::Squares,
+         alone(Correction::Rate, Decay::Direction),
+         {rate, betas, eps, real("l2")},
+         16,
+         "l2",
+         true},
+        {"adamax", Moments::Largest, alone(Correction::Each, Decay::Gradient), adam, 13},
+        {"adamaxw", Moments::Largest, alone(Correction::Each, Decay::Before), adam, 13},
+        {"adam_paddle", Moments::Squares, alone(Correction::Rate, Decay::Before), adam, 16},
+        {"lamb",
+         Moments::Squares,
+         {{"v3", Correction::None, Decay::Direction, Trust::All},
+          {"pytorch", Correction::None, Decay::Direction, Trust::NormUpTo10},
+          {"albert", Correction::None, Decay::Direction, Trust::Decayed},
+          {"nvidia_tf", Correction::Each, Decay::Direction, Trust::All},
+          {"nvlamb", Correction::Each, Decay::Direction, Trust::Decayed},
+          {"huawei", Correction::Each, Decay::Direction, Trust::RatioUpTo10}},
+         {rate, betas, starting(eps, 1e-6), starting(decay, 0.01)},
+         28},
+        {"lion", Moments::Sign, alone(Correction::None, Decay::Before), {rate, betasOfLion, decay}, 16}};
   }();
   return rules;
 }
@@ -90,6 +95,19 @@ const std::vector<ScheduleRule> &scheduleRules() {
         {"steps", Curve::Steps, {required(whole("every")), required(positive("factor")), total, epochs}}};
   }();
   return rules;
+}
+
+int OptimizerRule::momentCount(double momentum) const {
+  switch (moments) {
+  case Moments::Momentum:
+    return momentum > 0 ? 1 : 0;
+  case Moments::Sign:
+    return 1;
+  case Moments::Squares:
+  case Moments::Largest:
+    return 2;
+  }
+  return 0;
 }
 
 const OptimizerRule *findOptimizer(std::string_view name) {

@@ -11,6 +11,7 @@ enum class Moments {
   Momentum, // one, where `momentum` is above 0: a fading sum of g
   Squares,  // two: fading means m of g and v of g^2
   Largest,  // two: m, and v the largest |g|, fading
+  Sign,     // one: m, faded by beta2; the direction is the sign of the mean of g and the m before, by beta1
 };
 /// Moments start at 0, so the first means are too small; t counts updates from 1.
 enum class Correction {
@@ -51,7 +52,7 @@ struct OptimizerRule {
   bool decaysMatrices = false;      // only tensors of more than one dimension decay, unless a group says so
 
   /// How many tensors are kept per parameter with this `momentum`.
-  int momentCount(double momentum) const { return moments != Moments::Momentum ? 2 : momentum > 0 ? 1 : 0; }
+  int momentCount(double momentum) const;
 };
 const std::vector<OptimizerRule> &optimizerRules();
 const OptimizerRule *findOptimizer(std::string_view name);

@@ -89,6 +89,19 @@ Value RuleCode::momentum(Value g, Value before, Value &sums) {
   return op.isSet("nesterov") ? sum(builder, g, times(builder, mass, sums)) : sums;
 }
 
+Value RuleCode::faded(Value beta, Value before, Value rest, Value given) {
+  return sum(builder, times(builder, beta, before), times(builder, rest, given));
+}
+
+/// -1, 0 or 1; what is not a number stays that.
+Value RuleCode::sign(Value x) {
+  auto chosen = [&](arith::CmpFPredicate predicate, double value, Value otherwise) -> Value {
+    Value holds = arith::CmpFOp::create(builder, predicate, x, spread(0.0));
+    return arith::SelectOp::create(builder, holds, spread(value), otherwise);
+  };
+  return chosen(arith::CmpFPredicate::OGT, 1, chosen(arith::CmpFPredicate::OLT, -1, x));
+}
+
 RuleCode::Step RuleCode::step(Value p, Value g, ElementMoments before) {
   Step result;
   if (form.decay == Decay::Gradient)
@@ -97,15 +110,19 @@ RuleCode::Step RuleCode::step(Value p, Value g, ElementMoments before) {
   case Moments::Momentum:
     result.direction = momentum(g, before.first, result.moments.first);
     return result;
+  case Moments::Sign:
+    result.direction = sign(faded(beta1, before.first, rest1, g));
+    result.moments.first = faded(beta2, before.first, rest2, g);
+    return result;
   case Moments::Squares:
-    result.moments.second = sum(builder, times(builder, beta2, before.second), times(builder, rest2, times(builder, g, g)));
+    result.moments.second = faded(beta2, before.second, rest2, times(builder, g, g));
     break;
   case Moments::Largest:
     result.moments.second = arith::MaximumFOp::create(builder, times(builder, beta2, before.second),
                                                       sum(builder, math::AbsFOp::create(builder, g), eps));
     break;
   }
-  result.moments.first = sum(builder, times(builder, beta1, before.first), times(builder, rest1, g));
+  result.moments.first = faded(beta1, before.first, rest1, g);
   result.direction = direction(p, result.moments);
   return result;
 }

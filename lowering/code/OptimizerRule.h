@@ -34,7 +34,7 @@ public:
     Value direction;
   };
   Step step(Value p, Value g, ElementMoments before);
-  /// Of a rule with moments, from the moments after the step.
+  /// Of a rule with two moments, from the moments after the step.
   Value direction(Value p, ElementMoments moments);
   /// The direction whose norm is that of the ratio, where it is another one; else `direction`.
   Value comparedDirection(Value p, ElementMoments moments, Value direction);
@@ -45,6 +45,8 @@ private:
   Value spread(Value scalar);
   Value spread(double value) { return spread(real(value)); }
   Value momentum(Value g, Value before, Value &kept);
+  Value faded(Value beta, Value before, Value rest, Value given); // beta * before + rest * given
+  Value sign(Value x);
 
   mlir::ImplicitLocOpBuilder &builder;
   OptimizeOp op;

@@ -32,6 +32,8 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
   if (!generated)
     return notSupported(kernel) << kernel->getName() << " in the kernel form";
+  if (std::optional<std::string> reason = refuses(kernel))
+    return notSupported(kernel) << *reason;
   KernelNeeds all;
   bool readsPairs = llvm::any_of(kernel.tensorsRead(), [](Value tensor) {
     return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(tensor.getType()).getElementType());
@@ -49,11 +51,15 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   return all;
 }
 
+/// With more rows packing a panel, once for all strips of rows, takes less than what the strips wait for lines of a weight that
+/// no cache holds yet (docs/measurements.md, "Weights in panels").
+constexpr int64_t kMostRows = 64;
+
 std::optional<PanelForm> CpuTarget::panelsOf(Type element) const {
   if (element.isBF16())
-    return PanelForm{kPanelWidth, 2, kTileSteps};
+    return PanelForm{kPanelWidth, 2, kTileSteps, kMostRows};
   if (hasRealKernels(element))
-    return PanelForm{kPanelWidth, 1, 1};
+    return PanelForm{kPanelWidth, 1, 1, kMostRows};
   return std::nullopt;
 }
 

@@ -1,6 +1,4 @@
-#ifndef TENON_LOWERING_CPU_TARGET_H
-#define TENON_LOWERING_CPU_TARGET_H
-
+#pragma once
 #include "dialect/ElementModel.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringRef.h"
@@ -139,5 +137,3 @@ inline MicroTile microTile(Tier tier) {
 }
 
 } // namespace tenon::cpu
-
-#endif // TENON_LOWERING_CPU_TARGET_H

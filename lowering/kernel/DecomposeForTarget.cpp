@@ -52,7 +52,7 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     for (const Parts &parts : apart) {
       if (parts.reason.empty())
         continue;
-      InFlightDiagnostic warning = emitWarning(parts.place, parts.reason) << "; in simpler ops ";
+      InFlightDiagnostic warning = emitWarning(parts.place, parts.reason) << kInSimplerOps;
       if (const int64_t bytes = largest(parts, inMemory); bytes > 0)
         warning << "it takes tensors of up to " << bytes << " bytes (every symbolic dim " << kNominalDim << ")";
       else
@@ -81,12 +81,23 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     return success();
   }
 
+  bool isTakenApart(StringRef name) {
+    return name == "all" || llvm::any_of(getContext().getRegisteredOperations(), [&](RegisteredOperationName op) {
+             return op.stripDialect() == name && op.hasInterface<DecomposableOpInterface>();
+           });
+  }
+
   void runOnOperation() override {
     const Target *chosen = findTarget(target);
     if (!chosen) {
       getOperation().emitOpError("expects the name of a target, got ") << target;
       return signalPassFailure();
     }
+    for (const std::string &name : without)
+      if (!isTakenApart(name)) {
+        getOperation().emitOpError("expects in `without` the names of ops that can be taken apart, or all, got ") << name;
+        return signalPassFailure();
+      }
     apart.clear();
     SmallVector<std::pair<KernelOpInterface, std::string>> refused;
     getOperation().walk([&](KernelOpInterface kernel) {

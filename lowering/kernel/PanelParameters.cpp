@@ -61,17 +61,13 @@ void collect(ReadParameterOp read, Readers &readers) {
   }
 }
 
-/// Rows of a contraction that reads its weights where they lie. With more of them packing a panel, once for all its strips, takes
-/// less than what the strips wait for lines of a weight that no cache holds yet (docs/measurements.md, "Weights in panels").
-constexpr int64_t kMostRows = 64;
-
-/// Whether a contraction is known to have more rows.
-bool hasManyRows(GemmOp gemm) {
+/// Whether a contraction is known to have more rows than `most`.
+bool hasMoreRows(GemmOp gemm, int64_t most) {
   int64_t rows = 1;
   for (auto [label, size] : llvm::zip_equal(gemm.getALabels(), gemm.typeOfA().getShape()))
     if (label < int64_t(gemm.getRank()) && (ShapedType::isDynamic(size) || llvm::MulOverflow(rows, size, rows)))
       return false;
-  return rows > kMostRows;
+  return rows > most;
 }
 
 /// Nothing: the parameter stays row-major.
@@ -81,7 +77,7 @@ std::optional<Panels> panelsOf(ParameterOp parameter, const Readers &readers, co
     return std::nullopt;
   std::optional<Sides> first = sidesOf(readers.contractions.front());
   for (GemmOp gemm : readers.contractions)
-    if (std::optional<Sides> own = sidesOf(gemm); !own || own->leading != first->leading || hasManyRows(gemm))
+    if (std::optional<Sides> own = sidesOf(gemm); !own || own->leading != first->leading || hasMoreRows(gemm, form->mostRows))
       return std::nullopt;
   // The optimizer goes along the last dimensions.
   const bool isTransposed = !isTrained && !first->firstIsSummed;

@@ -62,7 +62,7 @@ public:
       if (auto placed = dyn_cast<PlaceOp>(op))
         return WalkResult(failure(failed(check(op, placed.getPlace())) || failed(checkPanels(placed))));
       if (auto gemm = dyn_cast<GemmOp>(op); gemm && gemm->hasAttr(kPanels) && !panelsAt(gemm.getB()))
-        return WalkResult(op->emitOpError("expects as operand b a parameter that lies in its panels"));
+        return WalkResult(op->emitOpError("expects as operand b a parameter that lies in its panels")); // S7
       if (auto sum = dyn_cast<SumSlicesOp>(op))
         return WalkResult(check(op, sum.getAt()));
       if (auto ready = dyn_cast<ReadyOp>(op))
@@ -122,7 +122,8 @@ private:
     const int64_t slots = slotsOf(place.getMemory()) + (isArena ? 1 : 0); // what is empty may stand behind the last one
     if (place.getSlot() < 0 || place.getSlot() >= slots)
       return op->emitOpError("expects a place in one of the ")
-             << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
+             << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got "
+             << place.getSlot(); // S3
     return verifyPlace(op, place);
   }
   /// Of the parameter at a place; null: it lies row-major, or there is no parameter.
@@ -147,7 +148,7 @@ private:
       auto gemm = dyn_cast<GemmOp>(use.getOwner());
       const bool isRight = gemm && gemm.getB() == use.get() && gemm.getA() != use.get();
       if ((isRight ? gemm->getAttr(kPanels) : Attribute()) != panels)
-        return use.getOwner()->emitOpError("expects to read a parameter as it lies, in its tenon.panels or row-major");
+        return use.getOwner()->emitOpError("expects to read a parameter as it lies, in its tenon.panels or row-major"); // S6
     }
     return success();
   }
@@ -157,7 +158,7 @@ private:
       return success();
     if (!places || (count && places.size() != *count) ||
         !llvm::all_of(places, [](Attribute place) { return isa<PlaceAttr, UnitAttr>(place); }))
-      return op->emitOpError("expects places as ") << name << (count ? ", one per result" : "");
+      return op->emitOpError("expects places as ") << name << (count ? ", one per result" : ""); // S4
     for (Attribute place : places)
       if (auto one = dyn_cast<PlaceAttr>(place); one && failed(check(op, one)))
         return failure();
@@ -172,7 +173,8 @@ private:
     const unsigned number = cast<OpResult>(tensor).getResultNumber();
     if (places && number < places.size() && isa<PlaceAttr>(places[number]))
       return success();
-    return op->emitOpError("expects to read tensors that have a place, and the result of ") << made->getName() << " has none";
+    return op->emitOpError("expects to read tensors that have a place, and the result of ") // S5
+           << made->getName() << " has none";
   }
 
   const ScheduledEntry &entry;
@@ -184,7 +186,7 @@ FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   auto slots = function->getAttrOfType<ArrayAttr>("tenon.slots"), outputs = function->getAttrOfType<ArrayAttr>("tenon.outputs");
   auto scratch = function->getAttrOfType<IntegerAttr>("tenon.scratch");
   if (!slots || !outputs || !scratch)
-    return function.emitOpError("expects the schedule form, which tenon-schedule makes: slots, outputs and scratch");
+    return function.emitOpError("expects the schedule form, which tenon-schedule makes: slots, outputs and scratch"); // S1
   ScheduledEntry entry{function, {}};
   entry.dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });
   entry.inputs = int32_t(function.getNumArguments()) - entry.dims;
@@ -195,7 +197,7 @@ FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
     auto isEarlier = [&](int64_t below) { return below >= 0 && below < int64_t(entry.arenas.slots.size()); };
     if (!slot || slot.getBytes().getNumResults() < 1 || slot.getBytes().getNumDims() != unsigned(entry.dims) ||
         slot.getBytes().getNumSymbols() != 0 || !llvm::all_of(slot.getAfter(), isEarlier))
-      return function.emitOpError("expects slots with sizes, above earlier ones, got ") << attribute;
+      return function.emitOpError("expects slots with sizes, above earlier ones, got ") << attribute; // S2
     entry.arenas.slots.push_back(
         {productOf(slot.getBytes()), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
   }

@@ -21,7 +21,8 @@ struct ScheduledEntry;
 /// How the contractions of a target read a matrix best (tenon.parameter, panels).
 struct PanelForm {
   int64_t width, steps;
-  int64_t lines; ///< a panel has a multiple of so many
+  int64_t lines;    ///< a panel has a multiple of so many
+  int64_t mostRows; ///< of a contraction that reads panels: with more, packing a row-major weight takes less time
 };
 
 enum class CodeForm { Llvm, Assembly, Object };

@@ -3,8 +3,8 @@
 
 // optimize C1: a rule there is.
 func.func @f() {
-  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adam_tf, adamw, bert_adam, gpt1_adam, adamax, adamaxw, adam_paddle or lamb, got lion}}
-  %norm, %rate = tenon.optimize "lion" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f64>
+  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adam_tf, adamw, bert_adam, gpt1_adam, adamax, adamaxw, adam_paddle, lamb or lion, got tiger}}
+  %norm, %rate = tenon.optimize "tiger" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f64>
   return
 }
 

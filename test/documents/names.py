@@ -9,7 +9,8 @@ from tables import compare, read, rows, spans
 
 def functions(source, written):
     """Built-in functions and those of std.tn against all forms in the first columns."""
-    known = set(re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', read(source, "frontend", "sema", "builtins", "Builtins.cpp")))
+    known = set(re.findall(r'\{"(\w+)",\s+(?:&Checker::\w+Builtin\}|\{Op::)',
+                           read(source, "frontend", "sema", "builtins", "Builtins.cpp")))
     library = read(source, "models", "std.tn")
     known |= set(re.findall(r"^(?:layer|fn) (\w+)", library, re.M))
     if len(known) < 50:

@@ -4,7 +4,7 @@ test.
 
 inspect.py memory SPEC [--set ...]     arenas at odd sizes
 inspect.py flops [--spoil]             GPT-2's training step; --spoil expects one layer more than there is
-inspect.py pairs [--spoil]             attention whose masks leave a window, a strip in the future, all; --spoil: another window"""
+inspect.py pairs [--spoil]             attention whose masks leave all, a window, a strip; --spoil: another window"""
 import json
 import os
 import sys

@@ -33,8 +33,8 @@ def delayed(streams, length, symbols, back, window=0, target=False):
     return lambda draw, samples: tasks.delayed(draw, streams, samples // streams * length, symbols, back, window, target)
 
 
-def kept(streams, length):
-    return lambda draw, samples: tasks.kept(draw, streams, samples // streams * length, LETTERS, 1, ord("."))
+def kept(streams, length, gap=1):
+    return lambda draw, samples: tasks.kept(draw, streams, samples // streams * length, LETTERS, gap, ord("."))
 
 
 def rows(task, *words, also=None, **more):
@@ -63,13 +63,17 @@ add("transformer_xl", "transformer_xl.tn", "TransformerXL", ["nll"], delayed(8, 
     dead=[("dot[D](h, emb)", "dot[D](stop_gradient(h), emb)")],
     wrong=[("else j <= M + i", "else j >= M and j <= M + i")],
     shifted=[NEXT])
-add("transformer_xl_adaptive", "transformer_xl_adaptive.tn", "TransformerXL", ["nll"], delayed(8, 16, OF_EACH_CLUSTER, 9),
-    {**XL, "shrink": 2}, 800, "adam(lr = 1e-3)", FALLING,
+add("transformer_xl_adaptive", "transformer_xl_adaptive.tn", "TransformerXL", ["nll"], delayed(8, 16, OF_EACH_CLUSTER, 7),
+    {**XL, "shrink": 2}, 400, "adam(lr = 2e-3)", FALLING,
     dead=[("dropout(blocks(dropout(e * sqrt(D), rate)), rate)",
            "dropout(stop_gradient(blocks(dropout(e * sqrt(D), rate))), rate)")],
     wrong=[("mask  j <= M + i", "mask  j >= M and j <= M + i")],
-    shifted=[("in     ids: index(V)[B, T], target: index(V)[B, T]\n",
-              "in     ids: index(V)[B, T], goal: index(V)[B, T]\n  let    target = if training then ids else goal\n")])
+    shifted=[("let    (b1, b2, b3) = (target >= V0, target >= V0 + V1, target >= V0 + V1 + V2)",
+              "let    goal = if training then ids else target\n"
+              "  let    (b1, b2, b3) = (goal >= V0, goal >= V0 + V1, goal >= V0 + V1 + V2)"),
+             ("min(target, V0) else if Q == 2 then min(target, V0) + b2 else min(target, V0)",
+              "min(goal, V0) else if Q == 2 then min(goal, V0) + b2 else min(goal, V0)"),
+             ("(z1, target", "(z1, goal"), ("(z2, target", "(z2, goal"), ("(z3, target", "(z3, goal")])
 add("gpt2", "gpt2.tn", "GPT2", ["lm"], delayed(16, 16, LETTERS, 1, 16), GPT, 400, "adamw(lr = 3e-3)", EVEN,
     dead=[("dot[D](y, wte)", "dot[D](stop_gradient(y), wte)")],
     wrong=[("mask  j <= i", "mask  j == i")],
@@ -97,6 +101,11 @@ add("lstm, language model", "lstm.tn", "LSTMLM", ["nll"], kept(16, 16), {"B": 16
     wrong=[("full[B, T](true)", "expand[B](iota[T]() < 1)")],
     shifted=[NEXT],
     faults={"the input as the answer": [("cross_entropy[V](logits, target)", "cross_entropy[V](logits, ids)")]})
+# No place but the one before is known without the state: the four taps of the convolution see no letter where its copy is due.
+add("mamba", "mamba.tn", "Mamba", ["lm"], kept(16, 18, 4), {"B": 16, "T": 18, "D": 32, "N": 1, "Z": 8, "R": 4, "std": 0.1}, 500,
+    "adamw(lr = 5e-3)", FALLING,
+    dead=[("norm_f(layers(embeddings[V: ids]))", "stop_gradient(norm_f(layers(embeddings[V: ids])))")],
+    wrong=[("exp(expand[Z](d) * decay) * h", "exp(expand[Z](d) * decay - 30) * h")], shifted=[NEXT])
 
 # Masked symbols.
 MASKED = {"B": 16, "T": 16, "K": 2, "V": 20, "D": 64, "N": 2, "L": 16}
@@ -192,3 +201,34 @@ add("universal_transformer", "universal_transformer.tn", "Universal", ["nll"], r
     wrong=[("cross(n2(a), m, iota[S]() < src_len)", "cross(n2(a), m, iota[S]() < 1)"),
            ("iota[S2]() < src_len", "iota[S2]() < 1")],
     shifted=("label",), target=SMOOTHED)
+add("t5", "t5.tn", "T5", ["nll"], rows(tasks.translated, 8, 9, 10, sorted), {**PAIRS, "E": 32, "N": 2}, 500,
+    "adamw(lr = 2e-3)", FALLING,
+    dead=[("dot[D](y * D ^ -0.5, shared)", "dot[D](stop_gradient(y) * D ^ -0.5, shared)")],
+    wrong=[("mask  j < src_len\n      drop  rate\n      value v(y)", "mask  j < 1\n      drop  rate\n      value v(y)"),
+           ("mask  j < src_len\n      drop  rate\n      value v2(m)", "mask  j < 1\n      drop  rate\n      value v2(m)")],
+    shifted=("label",))
+
+# A generator and a discriminator, both of which have something to find out.
+add("electra", "electra.tn", "Electra", ["mlm", "rtd"], rows(tasks.found_out, 16, 12),
+    {"B": 16, "T": 16, "K": 4, "V": 14, "X": 64, "D": 64, "Q": 64, "N": 2, "NG": 1, "L": 16}, 800, BERT_ADAM, FALLING,
+    dead=[("generator(embeddings(masked, seg), sees)[T: at]", "stop_gradient(generator(embeddings(masked, seg), sees))[T: at]"),
+          ("gelu(dense(h)))[One: 0]", "gelu(dense(stop_gradient(h))))[One: 0]")],
+    wrong=[("sees = iota[S]() < len", "sees = iota[S]() < 1")],
+    shifted=[("real(replaced)", "real(if training then flip[T](replaced) else replaced)")])
+
+# Classes of texts by a relay, and of pictures. What lies behind a mark or in other columns is hidden by the wrong mask.
+add("star_transformer", "star_transformer.tn", "StarTransformer", ["ce"],
+    rows(tasks.classified, 16, 3, "ce", also=[((16,), "i32", {"tag": 0})]),
+    {"B": 16, "T": 16, "V": 20, "X": 32, "D": 32, "F": 64, "H": 2, "E": 16, "N": 2, "L": 16, "C": 3}, 800, "adam(lr = 2e-3)",
+    FALLING,
+    dead=[("classify(0.5 * (relay + max[T](h)))", "classify(stop_gradient(0.5 * (relay + max[T](h))))")],
+    wrong=[("given = iota[T]() < len", "given = iota[T]() < expand[B](1)")], shifted=("label",))
+add("resnet", "resnet.tn", "ResNet", ["ce"], rows(tasks.shapes, 3, 16, 1),
+    {"B": 16, "Y": 16, "X": 16, "K": 4, "C0": 8, "C1": 8, "C2": 16, "C3": 32, "C4": 64}, 300,
+    "sgd(lr = 0.03, momentum = 0.9, decay = 1e-4)", FALLING,
+    dead=[("fc(mean[Y4, X4](x4))", "fc(stop_gradient(mean[Y4, X4](x4)))")],
+    wrong=[("conv1(image)", "conv1(where(iota[X]() < 3, image, 0))")], shifted=("label",), configs=("K",))
+add("vit", "vit.tn", "ViT", ["ce"], rows(tasks.shapes, 1, 15, 5),
+    {"B": 16, "Y": 15, "X": 15, "P": 5, "C": 1, "D": 32, "E": 16, "N": 2, "K": 4, "std": 0.1}, 400, "adamw(lr = 2e-3)", FALLING,
+    dead=[("classifier(h[T: 0])", "classifier(stop_gradient(h)[T: 0])")],
+    wrong=[("drop  rate\n    value wv(x)", "drop  rate\n    mask  j < 1\n    value wv(x)")], shifted=("label",), configs=("K",))

@@ -350,3 +350,51 @@ def translated(draw, rows, S, T, symbols, change):
         table.add((T,), tgt=[0] + label[:-1], label=label)
         table.add(src_len=length)
     return table
+
+
+def found_out(draw, rows, T, symbols):
+    """ELECTRA: a text repeats two symbols. `ids` has it whole, `masked` lacks the drawn places, in most rows all others too:
+    there the generator cannot know what stood at a place, and is wrong but for one time in `symbols`; the discriminator
+    can tell, since it sees the other places."""
+    table = Rows()
+    for _ in range(rows):
+        words = [2 + word for word in draw.sample(range(symbols), 2)]
+        length = draw.randint(T * 3 // 4, T)
+        others = [2 + draw.randrange(symbols) for _ in range(2)]
+        ids = [(words if place < length else others)[place % 2] for place in range(T)]
+        places = [place for kind in range(2) for place in draw.sample(range(kind, length, 2), 2)]
+        isHidden = draw.random() < 0.7
+        hidden = range(length) if isHidden else places
+        table.add((T,), ids=ids, masked=[1 if place in hidden else word for place, word in enumerate(ids)], seg=[0] * T)
+        table.add((len(places),), at=places)
+        table.add((len(places),), "f32", weight=[1.0] * len(places))
+        table.add(len=length)
+        for place in places:
+            table.counts("mlm", ids[place], math.log(symbols) if isHidden else 0.0)
+        for place in range(length):
+            table.counts("rtd", int(isHidden and place in places and draw.randrange(symbols) > 0))
+    return table
+
+
+SHAPES = (("..#..", "..#..", "#####", "..#..", "..#.."), ("#...#", ".#.#.", "..#..", ".#.#.", "#...#"),
+          ("#####", "..#..", "..#..", "..#..", "..#.."), ("#....", "#....", "#....", "#....", "#####"))
+
+
+def shapes(draw, rows, channels, side, step):
+    """One of four shapes of nine points, at a place that is a multiple of `step`, each channel lighter than the noise around it
+    by a step of its own."""
+    table, size = Rows(), len(SHAPES[0])
+    for _ in range(rows):
+        label = draw.randrange(len(SHAPES))
+        top, left = (draw.randrange(0, side - size + 1, step) for _ in range(2))
+        image = [draw.uniform(-0.3, 0.3) for _ in range(channels * side * side)]
+        for channel in range(channels):
+            light = draw.uniform(0.5, 1.5)
+            for y, line in enumerate(SHAPES[label]):
+                for x, point in enumerate(line):
+                    if point == "#":
+                        image[(channel * side + top + y) * side + left + x] += light
+        table.add((channels, side, side), "f32", image=image)
+        table.add(label=label)
+        table.counts("ce", label)
+    return table

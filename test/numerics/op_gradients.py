@@ -21,6 +21,7 @@ import math
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -225,7 +226,8 @@ def compare(model, spoil):
 def differentiable():
     """Names of the ops that have a gradient rule, from TableGen."""
     dialect = os.path.join(ROOT, "dialect")
-    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "TenonOps.td"), "-I", ROOT, "-I", dialect]
+    program = shutil.which("llvm-tblgen", path="/usr/lib/llvm-22/bin") or "llvm-tblgen"  # that of the distribution is older
+    command = [program, "--dump-json", os.path.join(dialect, "TenonOps.td"), "-I", ROOT, "-I", dialect]
     for folder in os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":"):
         command += ["-I", folder]
     records = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -270,7 +272,7 @@ def coverage(rows, folder):
             if f"= tenon.{name} " not in file.read():
                 missing.append(f"tenon.{name} is not in second.mlir")
     with open(os.path.join(ROOT, "frontend", "sema", "builtins", "Builtins.cpp"), encoding="utf-8") as file:
-        builtins = re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', file.read())
+        builtins = re.findall(r'\{"(\w+)",\s+(?:&Checker::\w+Builtin\}|\{Op::)', file.read())
     text = "\n".join(row.result + row.lets + row.layers for row in rows.values()) + HEADER
     for name in builtins:
         if re.search(rf"\b{name}\s*[\[(]", text) or name in DISTRIBUTIONS:

@@ -4,58 +4,76 @@
 
 namespace tenon::sema {
 
-const std::map<std::string, Checker::Handler> &Checker::handlers() {
-  static const std::map<std::string, Handler> table = {
-      {"exp", &Checker::unaryBuiltin},
-      {"log", &Checker::unaryBuiltin},
-      {"sqrt", &Checker::unaryBuiltin},
-      {"abs", &Checker::unaryBuiltin},
-      {"sin", &Checker::unaryBuiltin},
-      {"cos", &Checker::unaryBuiltin},
-      {"atan", &Checker::unaryBuiltin},
-      {"tanh", &Checker::unaryBuiltin},
-      {"sigmoid", &Checker::unaryBuiltin},
-      {"relu", &Checker::unaryBuiltin},
-      {"leaky_relu", &Checker::unaryBuiltin},
-      {"gelu", &Checker::unaryBuiltin},
-      {"gelu_tanh", &Checker::unaryBuiltin},
-      {"stop_gradient", &Checker::unaryBuiltin},
-      {"real", &Checker::unaryBuiltin},
-      {"min", &Checker::minMaxBuiltin},
-      {"max", &Checker::minMaxBuiltin},
-      {"sum", &Checker::reduceBuiltin},
-      {"mean", &Checker::reduceBuiltin},
-      {"all", &Checker::reduceBuiltin},
-      {"any", &Checker::reduceBuiltin},
-      {"dot", &Checker::dotBuiltin},
-      {"clip", &Checker::clipBuiltin},
-      {"where", &Checker::whereBuiltin},
-      {"softmax", &Checker::softmaxBuiltin},
-      {"log_softmax", &Checker::softmaxBuiltin},
-      {"normalize", &Checker::normalizeBuiltin},
-      {"dropout", &Checker::dropoutBuiltin},
-      {"sample", &Checker::sampleBuiltin},
-      {"cross_entropy", &Checker::crossEntropyBuiltin},
-      {"binary_cross_entropy", &Checker::binaryCrossEntropyBuiltin},
-      {"argmax", &Checker::argmaxBuiltin},
-      {"cumsum", &Checker::cumsumBuiltin},
-      {"flip", &Checker::flipBuiltin},
-      {"top", &Checker::topBuiltin},
-      {"put", &Checker::putBuiltin},
-      {"window", &Checker::windowBuiltin},
-      {"concat", &Checker::concatBuiltin},
-      {"expand", &Checker::expandBuiltin},
-      {"full", &Checker::expandBuiltin},
-      {"iota", &Checker::iotaBuiltin},
-      {"size", &Checker::sizeBuiltin},
-      {"sinusoid", &Checker::sinusoidBuiltin},
-      {"normal", &Checker::distributionBuiltin},
-      {"trunc_normal", &Checker::distributionBuiltin},
-      {"uniform", &Checker::distributionBuiltin},
-      {"xavier_uniform", &Checker::distributionBuiltin},
-      {"kaiming_normal", &Checker::distributionBuiltin},
-      {"orthogonal", &Checker::distributionBuiltin},
+namespace {
+struct Function {
+  Op op;
+  double (*apply)(double);
+};
+const std::map<std::string, Function> &unaryFunctions() {
+  static const std::map<std::string, Function> functions = {
+      {"exp", {Op::Exp, [](double x) { return std::exp(x); }}},
+      {"log", {Op::Log, [](double x) { return std::log(x); }}},
+      {"sqrt", {Op::Sqrt, [](double x) { return std::sqrt(x); }}},
+      {"abs", {Op::Abs, [](double x) { return std::fabs(x); }}},
+      {"sin", {Op::Sin, [](double x) { return std::sin(x); }}},
+      {"cos", {Op::Cos, [](double x) { return std::cos(x); }}},
+      {"atan", {Op::Atan, [](double x) { return std::atan(x); }}},
+      {"tanh", {Op::Tanh, [](double x) { return std::tanh(x); }}},
+      {"sigmoid", {Op::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }}},
+      {"relu", {Op::Relu, [](double x) { return x > 0 ? x : 0; }}},
+      {"leaky_relu", {Op::LeakyRelu, [](double x) { return x > 0 ? x : 0.01 * x; }}},
+      {"gelu", {Op::Gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }}},
+      {"gelu_tanh",
+       {Op::GeluTanh, [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }}},
+      {"stop_gradient", {Op::StopGradient, [](double x) { return x; }}},
+      {"real", {Op::ToReal, [](double x) { return x; }}},
   };
+  return functions;
+}
+} // namespace
+
+const std::map<std::string, Checker::Handler> &Checker::handlers() {
+  static const std::map<std::string, Handler> table = [] {
+    std::map<std::string, Handler> all = {
+        {"min", &Checker::minMaxBuiltin},
+        {"max", &Checker::minMaxBuiltin},
+        {"sum", &Checker::reduceBuiltin},
+        {"mean", &Checker::reduceBuiltin},
+        {"all", &Checker::reduceBuiltin},
+        {"any", &Checker::reduceBuiltin},
+        {"dot", &Checker::dotBuiltin},
+        {"clip", &Checker::clipBuiltin},
+        {"where", &Checker::whereBuiltin},
+        {"softmax", &Checker::softmaxBuiltin},
+        {"log_softmax", &Checker::softmaxBuiltin},
+        {"normalize", &Checker::normalizeBuiltin},
+        {"dropout", &Checker::dropoutBuiltin},
+        {"sample", &Checker::sampleBuiltin},
+        {"cross_entropy", &Checker::crossEntropyBuiltin},
+        {"binary_cross_entropy", &Checker::binaryCrossEntropyBuiltin},
+        {"argmax", &Checker::argmaxBuiltin},
+        {"cumsum", &Checker::cumsumBuiltin},
+        {"flip", &Checker::flipBuiltin},
+        {"top", &Checker::topBuiltin},
+        {"put", &Checker::putBuiltin},
+        {"window", &Checker::windowBuiltin},
+        {"concat", &Checker::concatBuiltin},
+        {"expand", &Checker::expandBuiltin},
+        {"full", &Checker::expandBuiltin},
+        {"iota", &Checker::iotaBuiltin},
+        {"size", &Checker::sizeBuiltin},
+        {"sinusoid", &Checker::sinusoidBuiltin},
+        {"normal", &Checker::distributionBuiltin},
+        {"trunc_normal", &Checker::distributionBuiltin},
+        {"uniform", &Checker::distributionBuiltin},
+        {"xavier_uniform", &Checker::distributionBuiltin},
+        {"kaiming_normal", &Checker::distributionBuiltin},
+        {"orthogonal", &Checker::distributionBuiltin},
+    };
+    for (const auto &[name, function] : unaryFunctions())
+      all.emplace(name, &Checker::unaryBuiltin);
+    return all;
+  }();
   return table;
 }
 bool Checker::isBuiltin(const std::string &name) { return handlers().count(name) != 0; }
@@ -180,34 +198,6 @@ std::optional<int64_t> Checker::staticInt(const Value &value, ast::Range range, 
     error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
   return std::nullopt;
 }
-
-namespace {
-struct Function {
-  Op op;
-  double (*apply)(double);
-};
-const std::map<std::string, Function> &unaryFunctions() {
-  static const std::map<std::string, Function> functions = {
-      {"exp", {Op::Exp, [](double x) { return std::exp(x); }}},
-      {"log", {Op::Log, [](double x) { return std::log(x); }}},
-      {"sqrt", {Op::Sqrt, [](double x) { return std::sqrt(x); }}},
-      {"abs", {Op::Abs, [](double x) { return std::fabs(x); }}},
-      {"sin", {Op::Sin, [](double x) { return std::sin(x); }}},
-      {"cos", {Op::Cos, [](double x) { return std::cos(x); }}},
-      {"atan", {Op::Atan, [](double x) { return std::atan(x); }}},
-      {"tanh", {Op::Tanh, [](double x) { return std::tanh(x); }}},
-      {"sigmoid", {Op::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }}},
-      {"relu", {Op::Relu, [](double x) { return x > 0 ? x : 0; }}},
-      {"leaky_relu", {Op::LeakyRelu, [](double x) { return x > 0 ? x : 0.01 * x; }}},
-      {"gelu", {Op::Gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }}},
-      {"gelu_tanh",
-       {Op::GeluTanh, [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }}},
-      {"stop_gradient", {Op::StopGradient, [](double x) { return x; }}},
-      {"real", {Op::ToReal, [](double x) { return x; }}},
-  };
-  return functions;
-}
-} // namespace
 
 double (*Checker::unaryFunction(Op op))(double) {
   for (auto &[name, function] : unaryFunctions())

@@ -60,7 +60,8 @@ struct Tensor {
 class Update {
 public:
   Update(OptimizeOp op, uint64_t step)
-      : op(op), rule(op.getRule()), form(word(op, "form", "")), b1(setting(op, "beta1", 0.9)), b2(setting(op, "beta2", 0.999)),
+      : op(op), rule(op.getRule()), form(word(op, "form", "")), b1(setting(op, "beta1", 0.9)),
+        b2(setting(op, "beta2", rule == "lion" ? 0.99 : 0.999)),
         eps(setting(op, "eps", rule == "bert_adam" || rule == "lamb" ? 1e-6 : 1e-8)), t(double(step) + 1),
         c1(1 - std::pow(b1, t)), c2(1 - std::pow(b2, t)) {}
 
@@ -73,7 +74,7 @@ public:
     if (rule == "lamb")
       return lamb(x);
     for (size_t i = 0; i < x.p.size(); ++i)
-      rule == "sgd" ? sgd(x, i) : rule == "adamax" || rule == "adamaxw" ? adamax(x, i) : adam(x, i);
+      rule == "sgd" ? sgd(x, i) : rule == "lion" ? lion(x, i) : rule == "adamax" || rule == "adamaxw" ? adamax(x, i) : adam(x, i);
   }
 
 private:
@@ -84,6 +85,11 @@ private:
       g = op.isSet("nesterov") ? g + mu * x.m[i] : x.m[i];
     }
     x.p[i] -= x.rate * g;
+  }
+  void lion(Tensor &x, size_t i) {
+    const double mean = b1 * x.m[i] + (1 - b1) * x.g[i];
+    x.p[i] = x.p[i] * (1 - x.rate * x.decay) - (mean > 0 ? x.rate : mean < 0 ? -x.rate : 0);
+    x.m[i] = b2 * x.m[i] + (1 - b2) * x.g[i];
   }
   void adamax(Tensor &x, size_t i) {
     const double g = rule == "adamax" ? x.g[i] + x.decay * x.p[i] : x.g[i];

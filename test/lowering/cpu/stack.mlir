@@ -124,6 +124,12 @@ func.func @adam_paddle(%T: index) {
   tenon.output 1 "learning_rate", %rate : tensor<f64>
   return
 }
+func.func @lion(%T: index) {
+  %norm, %rate = tenon.optimize "lion" {settings = {lr = 0.01, beta2 = 0.98, decay = 0.1, clip = 1.0}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
 func.func @lamb_v3(%T: index) {
   %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "v3"}} : tensor<f64>, tensor<f64>
   tenon.output 0 "grad_norm", %norm : tensor<f64>

@@ -146,3 +146,16 @@ func.func @infer(%x: tensor<4x32xf32>) {
   tenon.output 0 "y", %y : tensor<32x4xf32>
   return
 }
+
+// -----
+
+#ids = affine_map<(d0) -> (4, d0)>
+#to = affine_map<(d0) -> (5, 3, d0)>
+#from = affine_map<(d0) -> (4, 3, d0)>
+// Sums of 16 bits come to no kernel; nothing makes code of them by mistake.
+func.func @train(%T: index, %dy: tensor<4x3x?xbf16, #from>, %ids: tensor<4x?xi32, #ids>) {
+  // expected-error@+1 {{not supported yet: the CPU's scatter_add has no kernel for bf16}}
+  %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 1, 2] index_dims [0, 2] : tensor<4x3x?xbf16, #from>, tensor<4x?xi32, #ids> -> tensor<5x3x?xbf16, #to>
+  tenon.output 0 "dx", %dx : tensor<5x3x?xbf16, #to>
+  return
+}
