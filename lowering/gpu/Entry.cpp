@@ -29,9 +29,27 @@ LogicalResult LaunchSequence::emit(StringRef symbol) {
   return result;
 }
 
+/// The host launches the rest of the round in any case: unlessSkipped.
 Value LaunchSequence::goesOn(SkipOp skip) {
-  notSupported(skip) << "a loop that ends when its condition holds, on a GPU";
-  return {};
+  skips.push_back({loops.back(), skip.getWhen()});
+  return arith::ConstantOp::create(entry->builder, entry->builder.getBoolAttr(true));
+}
+
+/// The host does not wait to know whether a round goes on: its kernels ask. Where an earlier condition holds nobody made the
+/// later ones.
+Launch LaunchSequence::unlessSkipped(Launch launch) {
+  for (auto [loop, skip] : llvm::reverse(skips)) {
+    if (!llvm::is_contained(loops, loop))
+      continue;
+    launch.reads.push_back(skip);
+    launch.body = [skip = skip, body = launch.body](KernelCode &code) {
+      auto &builder = code.builder;
+      Value when = LLVM::LoadOp::create(builder, builder.getI8Type(), code.pointer(skip), 1);
+      Value none = arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0));
+      code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, when, none), [&] { body(code); });
+    };
+  }
+  return launch;
 }
 
 LogicalResult LaunchSequence::emitKernels(Operation *op) {

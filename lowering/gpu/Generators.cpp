@@ -6,13 +6,17 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
-bool hasKernel(Operation *op) { return isa<NestOp, GemmOp, ScatterAddOp, AppendStateOp, OptimizeOp>(op); }
+bool hasKernel(Operation *op) {
+  return isa<NestOp, GemmOp, ScatterAddOp, AppendStateOp, OptimizeOp, AttentionOp, AttentionGradOp>(op);
+}
 
 LogicalResult generateKernel(Operation *op, LaunchSequence &sequence) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](NestOp nest) { return generateNest(nest, sequence); })
       .Case([&](GemmOp gemm) { return generateGemm(gemm, sequence); })
       .Case([&](ScatterAddOp scatter) { return generateScatterAdd(scatter, sequence); })
+      .Case([&](AttentionOp attention) { return generateAttention(attention, sequence); })
+      .Case([&](AttentionGradOp gradient) { return generateAttentionGradient(gradient, sequence); })
       .Case([&](AppendStateOp append) { return generateAppendState(append, sequence); })
       .Case([&](OptimizeOp optimize) { return generateOptimize(optimize, sequence); });
 }

@@ -32,12 +32,14 @@ void GpuTarget::registerPasses() const { registerGpuPasses(); }
 std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
   if (!hasKernel(kernel))
     return "the GPU has no kernel for " + kernel->getName().getStringRef().str();
-  return std::nullopt;
+  return refusesAttention(kernel);
 }
 
 FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
   if (!hasKernel(kernel))
     return notSupported(kernel) << kernel->getName() << " on a GPU";
+  if (std::optional<std::string> reason = refusesAttention(kernel))
+    return kernel->emitOpError() << "cannot be compiled: " << *reason;
   KernelNeeds needs;
   LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs);
   if (failed(generateKernel(kernel, sequence)))

@@ -79,8 +79,8 @@ void KernelCode::ifThen(Value condition, llvm::function_ref<void()> body) {
 }
 
 /// Thread i adds what thread i + n/2 has, then i + n/4 and so on; the last barrier is before the memory is used again.
-Value KernelCode::combineBlock(Reduction kind, Value value) {
-  if (threads == 1)
+Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups) {
+  if (threads <= groups)
     return value;
   const Type element = value.getType();
   const Type stored = element.isInteger(1) ? Type(builder.getI8Type()) : element;
@@ -98,7 +98,7 @@ Value KernelCode::combineBlock(Reduction kind, Value value) {
   };
   put(thread(), value);
   barrier();
-  for (int64_t half = places / 2; half > 0; half /= 2) {
+  for (int64_t half = places / 2; half >= groups; half /= 2) {
     Value other = add(builder, thread(), constant(builder, half));
     const int64_t end = std::min(half, threads - half);
     if (end > 0)
@@ -106,7 +106,7 @@ Value KernelCode::combineBlock(Reduction kind, Value value) {
              [&] { put(thread(), combine(builder, kind, get(thread()), get(other))); });
     barrier();
   }
-  Value result = get(constant(builder, 0));
+  Value result = get(remainder(builder, thread(), constant(builder, groups)));
   barrier();
   return result;
 }

@@ -187,8 +187,9 @@ void LaunchSequence::add(const Launch &launch) {
   }
   if (lacksTemporary) // which the op is refused for
     return;
-  const Arguments arguments = argumentsOf(launch);
-  emitLaunch(launch, arguments, emitKernel(launch, arguments));
+  const Launch guarded = unlessSkipped(launch);
+  const Arguments arguments = argumentsOf(guarded);
+  emitLaunch(guarded, arguments, emitKernel(guarded, arguments));
 }
 
 } // namespace tenon::gpu

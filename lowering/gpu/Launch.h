@@ -65,8 +65,9 @@ public:
     strided(thread(), constant(builder, threads), count, body);
   }
   void ifThen(Value condition, llvm::function_ref<void()> body);
-  /// Combines one value of each thread of the block in a fixed tree; all threads get the result.
-  Value combineBlock(Reduction kind, Value value);
+  /// Combines one value of each thread of the block in a fixed tree; all threads get the result. With `groups`, a power of two,
+  /// those whose numbers are equal modulo `groups` combine theirs.
+  Value combineBlock(Reduction kind, Value value, int64_t groups = 1);
   /// A table of constants in global memory.
   Value table(llvm::StringRef stem, Type element, mlir::DenseElementsAttr values);
   /// The random numbers of this run: i64.
@@ -131,13 +132,15 @@ private:
   Value goesOn(SkipOp skip) override;
   struct Arguments;
   Arguments argumentsOf(const Launch &launch);
+  Launch unlessSkipped(Launch launch);
   int64_t emitKernel(const Launch &launch, const Arguments &arguments);
   void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
   mlir::ModuleOp host, device;
   std::vector<KernelName> *kernels = nullptr;
   EntryCode *entry = nullptr;
-  Value argumentValues, argumentPointers; // of launches: i64 [n], ptr [n]
-  mlir::arith::ConstantOp argumentCount;  // n
+  llvm::SmallVector<std::pair<LoopOp, Value>> skips; // where the truth value holds, the rest of the loop's round does nothing
+  Value argumentValues, argumentPointers;            // of launches: i64 [n], ptr [n]
+  mlir::arith::ConstantOp argumentCount;             // n
   int64_t mostArguments = 1;
 };
 
@@ -148,11 +151,15 @@ int64_t threadsFor(mlir::AffineExpr count);
 
 /// Whether the GPU has kernels for ops of this kind.
 bool hasKernel(mlir::Operation *op);
+/// Why it has none for a fused attention op that it has kernels for as a kind.
+std::optional<std::string> refusesAttention(mlir::Operation *op);
 /// The kernels of one op; errors are reported there.
 mlir::LogicalResult generateKernel(mlir::Operation *op, LaunchSequence &sequence);
 mlir::LogicalResult generateNest(NestOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateScatterAdd(ScatterAddOp op, LaunchSequence &sequence);
+mlir::LogicalResult generateAttention(AttentionOp op, LaunchSequence &sequence);
+mlir::LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateAppendState(AppendStateOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateOptimize(OptimizeOp op, LaunchSequence &sequence);
 /// `gradient`: its place; `slices`: of the entry.

@@ -1,7 +1,7 @@
 // tenon.nest as a kernel: a thread per element, or, where a row is reduced, a block per row whose threads share the row's inner
-// dimensions.
+// dimensions. Where neighbours in memory belong to neighbouring rows, as in the sums of columns, a block has 32 rows.
 #include "dialect/TensorSizes.h"
-#include "lowering/gpu/ScalarCode.h"
+#include "lowering/gpu/OnlineFolds.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -11,6 +11,8 @@ namespace {
 
 /// Rows of so few inner elements are the work of one thread.
 constexpr int64_t kFewElements = 16;
+/// Rows of a block that has several, whose elements threads beside each other read.
+constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
 
 class NestKernel {
 public:
@@ -26,9 +28,9 @@ public:
         "nest", nest.getLoc(), llvm::to_vector(read), llvm::to_vector_of<Value>(nest->getResults()), {}, {}, {}, {}, 1, false,
         {}};
     nest.walk([&](Operation *op) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(op); });
-    launch.threads = threadsFor(perBlock ? inner : elements());
+    launch.threads = rowsOfBlock > 1 ? kThreadsOfRows : threadsFor(perBlock ? inner : elements());
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
-      return blocksFor(code, code.size(elements()), perBlock ? 1 : threads);
+      return blocksFor(code, code.size(elements()), perBlock ? rowsOfBlock : threads);
     };
     bool good = true;
     launch.body = [&](KernelCode &code) {
@@ -37,7 +39,7 @@ public:
       if (!perBlock)
         code.overGrid(code.size(elements()), [&](Value number) { good = emitElement(scalars, number); });
       else
-        code.strided(code.block(), code.blocks(), code.size(elements()), [&](Value row) { good = emitRow(code, scalars, row); });
+        emitRows(code, [&](Value row, Value exists) { good = emitRow(code, scalars, row, exists); });
     };
     sequence.add(launch);
     return success(good);
@@ -71,6 +73,36 @@ private:
     }
     auto known = dyn_cast<AffineConstantExpr>(inner);
     perBlock = !known || known.getValue() > kFewElements;
+    rowsOfBlock = perBlock && readsAcrossRows() ? kRowsOfBlock : 1;
+  }
+  /// Whether neighbours in memory are elements of neighbouring rows.
+  bool readsAcrossRows() {
+    if (rows.empty())
+      return false;
+    Value last = block.getArguments().back();
+    bool across = false, within = false;
+    nest.walk([&](AtOp at) {
+      if (at->getBlock() == &block || !llvm::is_contained(at.getIndices(), last))
+        return;
+      (at.getIndices().back() == last ? across : within) = true;
+    });
+    return across && !within;
+  }
+
+  /// Calls `body` for the block's rows, one after the other or at the same time, and whether the row exists.
+  void emitRows(KernelCode &code, llvm::function_ref<void(Value, Value)> body) {
+    auto &builder = code.builder;
+    Value count = code.size(elements());
+    if (rowsOfBlock == 1) {
+      code.strided(code.block(), code.blocks(), count, [&](Value row) { body(row, {}); });
+      return;
+    }
+    Value size = constant(builder, rowsOfBlock);
+    code.strided(multiply(builder, code.block(), size), multiply(builder, code.blocks(), size), count, [&](Value first) {
+      Value row = add(builder, first, remainder(builder, code.thread(), size));
+      Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, row, count);
+      body(minimum(builder, row, subtract(builder, count, constant(builder, 1))), exists);
+    });
   }
 
   SmallVector<AffineExpr> sizes() {
@@ -95,26 +127,48 @@ private:
 
   /// A result may lie where an operand lies whose element is read before: whatever other threads of the row still read is read
   /// before the next put.
-  bool emitRow(KernelCode &code, ScalarCode &scalars, Value row) {
+  bool emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
+    auto &builder = code.builder;
     scalars.bindSplit(block.getArguments(), row, rows);
+    // Of the row's inner dimensions a thread has those from `first` on in steps of `step`.
+    Value size = constant(builder, rowsOfBlock);
+    Value first = divide(builder, code.thread(), size), step = constant(builder, code.threads / rowsOfBlock);
+    auto ifRow = [&](Value condition, llvm::function_ref<void()> body) {
+      Value both = !condition ? exists : !exists ? condition : arith::AndIOp::create(builder, condition, exists).getResult();
+      if (both)
+        code.ifThen(both, body);
+      else
+        body();
+    };
+    FoldOp known; // with the one before it
     for (Operation &op : block) {
       bool good = true;
-      if (auto fold = dyn_cast<FoldOp>(op)) {
-        Value part = scalars.foldPart(fold, code.thread(), constant(code.builder, code.threads));
+      auto fold = dyn_cast<FoldOp>(op);
+      if (fold && fold == known)
+        continue;
+      if (fold && rowsOfBlock == 1 && (known = sumUnder(fold))) {
+        MaximumAndSum both = foldOnline(code, scalars, fold);
+        good = bool(both.sum);
+        scalars.bind(fold.getValue(), both.maximum);
+        scalars.bind(known.getValue(), both.sum);
+      } else if (fold) {
+        Value part = scalars.foldPart(fold, first, step);
         good = bool(part);
         if (good)
-          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part));
+          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock));
       } else if (auto each = dyn_cast<EachOp>(op)) {
         SmallVector<AffineExpr> inside = llvm::to_vector(each.getSizes().getResults());
-        code.overBlock(code.size(product(inside, nest.getContext())), [&](Value number) {
-          scalars.bindSplit(each.getBody().front().getArguments(), number, inside);
-          good = scalars.emitOps(each.getBody().front());
+        ifRow({}, [&] {
+          code.strided(first, step, code.size(product(inside, nest.getContext())), [&](Value number) {
+            scalars.bindSplit(each.getBody().front().getArguments(), number, inside);
+            good = scalars.emitOps(each.getBody().front());
+          });
         });
         code.barrier();
       } else if (isa<PutOp>(op)) {
         code.barrier();
-        Value isFirst = arith::CmpIOp::create(code.builder, arith::CmpIPredicate::eq, code.thread(), constant(code.builder, 0));
-        code.ifThen(isFirst, [&] { good = scalars.emitOp(op); });
+        Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, first, constant(builder, 0));
+        ifRow(isFirst, [&] { good = scalars.emitOp(op); });
       } else {
         good = scalars.emitOp(op);
       }
@@ -130,7 +184,8 @@ private:
   SmallVector<AffineExpr> rows;
   EachOp flattened;      // null: rows alone are the parallel space
   AffineExpr inner;      // the most places of an inner dimension of a row, where these are known
-  bool perBlock = false; // a block per row
+  bool perBlock = false; // a block per row, or for several
+  int64_t rowsOfBlock = 1;
 };
 
 } // namespace

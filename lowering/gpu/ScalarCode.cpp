@@ -13,6 +13,15 @@ namespace tenon::gpu {
 
 Type machineType(Type source) { return source.isIndex() ? IntegerType::get(source.getContext(), 64) : source; }
 
+Value exponentialAtMostOne(ImplicitLocOpBuilder &builder, Value x) {
+  if (!x.getType().isF64())
+    return emitExpAtMostOne(builder, x);
+  auto wanted = math::ExpOp::create(builder, x);
+  Value result = emitWideFunction(builder, *wanted, {x});
+  wanted.erase();
+  return result;
+}
+
 Value ScalarCode::get(Value source) {
   if (Value known = values.lookup(source))
     return known;
@@ -159,35 +168,47 @@ bool ScalarCode::emitMath(Operation &op) {
   return true;
 }
 
-/// Philox by the formulas of tenon.random_keep and tenon.random_bits: a counter per 16 numbers of `ofBlock` elements.
-bool ScalarCode::emitRandom(Operation &op, Value index, Value depth, int64_t site) {
-  auto keep = dyn_cast<RandomKeepOp>(op);
-  const int64_t ofBlock = keep ? 8 : 4;
+/// Philox by the formulas of tenon.random_keep and tenon.random_bits: a counter per 16 numbers of `ofBlock` elements. The word of
+/// the element, and its number among those of `ofBlock`.
+std::pair<Value, Value> ScalarCode::drawWord(Value element, Value depth, int64_t site, int64_t ofBlock) {
   Type i32 = builder.getI32Type();
   auto word = [&](Value value) -> Value { return builder.createOrFold<arith::TruncIOp>(i32, value); };
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
   };
-  Value e = get(index), sixteen = constant(builder, 16);
-  Value counter = add(builder, multiply(builder, divide(builder, e, constant(builder, 16 * ofBlock)), sixteen),
-                      remainder(builder, e, sixteen));
-  Value which = word(remainder(builder, divide(builder, e, sixteen), constant(builder, ofBlock)));
+  Value sixteen = constant(builder, 16);
+  Value counter = add(builder, multiply(builder, divide(builder, element, constant(builder, 16 * ofBlock)), sixteen),
+                      remainder(builder, element, sixteen));
+  Value which = word(remainder(builder, divide(builder, element, sixteen), constant(builder, ofBlock)));
   Value high = arith::ShRUIOp::create(builder, code.seed, constant(builder, 32));
   std::array<Value, 4> words =
-      emitPhilox(builder, {word(counter), word(code.step), number(site), word(depth ? get(depth) : constant(builder, 0))},
+      emitPhilox(builder, {word(counter), word(code.step), number(site), word(depth ? depth : constant(builder, 0))},
                  {word(code.seed), word(high)});
-  Value ofWord = keep ? Value(arith::ShRUIOp::create(builder, which, number(1))) : which, chosen = words[3];
+  Value ofWord = ofBlock == 8 ? Value(arith::ShRUIOp::create(builder, which, number(1))) : which, chosen = words[3];
   for (int i = 2; i >= 0; --i)
     chosen = arith::SelectOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, ofWord, number(i)),
                                      words[size_t(i)], chosen);
-  if (!keep) {
-    values[op.getResult(0)] = chosen;
-    return true;
-  }
+  return {chosen, which};
+}
+
+Value ScalarCode::drawKeep(Value element, Value depth, int64_t site, int64_t threshold) {
+  auto [word, which] = drawWord(element, depth, site, 8);
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
+  };
   Value shift = arith::MulIOp::create(builder, arith::AndIOp::create(builder, which, number(1)), number(16));
-  Value bits = arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, chosen, shift), number(0xffff));
-  values[op.getResult(0)] = arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, bits, number(int64_t(keep.getThreshold())));
-  return true;
+  Value bits = arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, word, shift), number(0xffff));
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, bits, number(threshold));
+}
+
+void ScalarCode::emitRandom(Operation &op) {
+  auto depthOf = [&](Value depth) { return depth ? get(depth) : Value(); };
+  if (auto bits = dyn_cast<RandomBitsOp>(op)) {
+    values[bits] = drawWord(get(bits.getIndex()), depthOf(bits.getDepth()), int64_t(bits.getSite()), 4).first;
+    return;
+  }
+  auto keep = cast<RandomKeepOp>(op);
+  values[keep] = drawKeep(get(keep.getIndex()), depthOf(keep.getDepth()), int64_t(keep.getSite()), int64_t(keep.getThreshold()));
 }
 
 bool ScalarCode::emitOp(Operation &op) {
@@ -227,10 +248,10 @@ bool ScalarCode::emitOp(Operation &op) {
     values[fold.getValue()] = foldPart(fold, constant(builder, 0), constant(builder, 1));
     return bool(values[fold.getValue()]);
   }
-  if (auto keep = dyn_cast<RandomKeepOp>(op))
-    return emitRandom(op, keep.getIndex(), keep.getDepth(), int64_t(keep.getSite()));
-  if (auto bits = dyn_cast<RandomBitsOp>(op))
-    return emitRandom(op, bits.getIndex(), bits.getDepth(), int64_t(bits.getSite()));
+  if (isa<RandomKeepOp, RandomBitsOp>(op)) {
+    emitRandom(op);
+    return true;
+  }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     values[op.getResult(0)] = castIndex(op);
     return true;

@@ -7,6 +7,9 @@ namespace tenon::gpu {
 /// What a scalar is in registers: i64 for `index`, the type itself else.
 Type machineType(Type source);
 
+/// exp of an f32 or f64 that is at most 0, or NaN.
+Value exponentialAtMostOne(ImplicitLocOpBuilder &builder, Value x);
+
 class ScalarCode {
 public:
   /// `results`: of the op whose code it is, as puts number them.
@@ -26,6 +29,8 @@ public:
   Value linearIndex(mlir::RankedTensorType type, llvm::ArrayRef<Value> indices);
   Value load(Type element, Value base, Value index);
   void store(Type element, Value base, Value index, Value value);
+  /// tenon.random_keep: whether the element survives. `depth`: i64, null without.
+  Value drawKeep(Value element, Value depth, int64_t site, int64_t threshold);
   /// One thread's part of a fold: the terms from `first` on in steps of `step`, in their order. Null: reported.
   Value foldPart(FoldOp fold, Value first, Value step);
 
@@ -33,7 +38,8 @@ private:
   bool emitElementwise(mlir::Operation &op);
   bool emitMath(mlir::Operation &op);
   Value castIndex(mlir::Operation &op);
-  bool emitRandom(mlir::Operation &op, Value index, Value depth, int64_t site);
+  void emitRandom(mlir::Operation &op);
+  std::pair<Value, Value> drawWord(Value element, Value depth, int64_t site, int64_t ofBlock);
 
   KernelCode &code;
   ImplicitLocOpBuilder &builder;

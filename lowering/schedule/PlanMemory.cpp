@@ -64,7 +64,8 @@ void Planner::number(Block &block) {
   }
 }
 
-/// The last number at which the value is read; reads inside a loop count until its end.
+/// The last number at which the value is read; reads inside a loop count until its end. What ends a round is read until there,
+/// too: where the host does not wait for it, every kernel of the rest asks.
 int64_t Planner::lastUse(Value value) {
   Block *block = value.getParentBlock();
   int64_t last = value.getDefiningOp() ? at.lookup(value.getDefiningOp()).second : 0;
@@ -74,7 +75,7 @@ int64_t Planner::lastUse(Value value) {
         last = std::max(last, lastUse(result));
     Operation *ancestor = block->findAncestorOpInBlock(*user);
     if (ancestor)
-      last = std::max(last, at.lookup(ancestor).second);
+      last = std::max(last, at.lookup(isa<SkipOp>(ancestor) ? &block->back() : ancestor).second);
   }
   return last;
 }

@@ -108,6 +108,24 @@ std::string trainEntryName(const runtime::Manifest &manifest, const std::string 
   return {};
 }
 
+std::vector<const EntryInfo *> evaluationsOf(const std::vector<TaskRecipe> &tasks, const runtime::Manifest &manifest) {
+  std::vector<const EntryInfo *> evaluations;
+  for (const TaskRecipe &task : tasks)
+    if (const EntryInfo *eval = manifest.findEntry(evalEntryOf(task)); eval && task.valid)
+      evaluations.push_back(eval);
+  return evaluations;
+}
+
+Status checkEvaluations(const TrainOptions &options, const Recipe &recipe, const std::vector<const EntryInfo *> &evaluations) {
+  const int64_t every = options.data.validEvery.value_or(0);
+  if (every > 0 && !recipe.valid)
+    return runtime::usageError("--valid-every ", every,
+                               ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
+  if (every > 0 && evaluations.empty())
+    return runtime::usageError("--valid-every ", every, ": the artifact was compiled without the entry eval");
+  return {};
+}
+
 } // namespace
 
 Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
@@ -123,16 +141,10 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (!recipe.ok())
     return recipe.status();
   session->recipe = recipe.take();
-  if (options.data.validEvery.value_or(0) > 0 && !session->recipe.valid)
-    return runtime::usageError("--valid-every ", *options.data.validEvery,
-                               ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
   const std::vector<TaskRecipe> all = session->recipe.allTasks();
-  std::vector<const EntryInfo *> evaluations;
-  for (const TaskRecipe &task : all)
-    if (const EntryInfo *eval = artifact->manifest().findEntry(evalEntryOf(task)); eval && task.valid)
-      evaluations.push_back(eval);
-  if (options.data.validEvery.value_or(0) > 0 && evaluations.empty())
-    return runtime::usageError("--valid-every ", *options.data.validEvery, ": the artifact was compiled without the entry eval");
+  std::vector<const EntryInfo *> evaluations = evaluationsOf(all, artifact->manifest());
+  if (Status status = checkEvaluations(options, session->recipe, evaluations); status.failed())
+    return status;
   auto measure = measureOf(session->recipe, evaluations);
   if (!measure.ok())
     return measure.status();
@@ -170,12 +182,8 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     return parameters.status();
   session->parameters = parameters.take();
   status = session->parameters->ensureTraining();
-  if (status.ok() && session->recipe.average) {
-    auto averages = AveragedWeights::create(*session->recipe.average, session->parameters, session->pool);
-    status = averages.status();
-    if (status.ok())
-      session->averages = averages.take();
-  }
+  if (status.ok())
+    status = session->makeAverages();
   for (size_t i = 0; i < all.size() && status.ok(); ++i) {
     status = session->makeContexts(all[i], i == 0 ? entry : "train_" + all[i].name, *tasks[i]);
     if (status.failed() && several)
@@ -184,6 +192,15 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (status.ok())
     result = std::move(session);
   return status;
+}
+
+Status Session::makeAverages() {
+  if (!recipe.average)
+    return {};
+  auto made = AveragedWeights::create(*recipe.average, parameters, pool);
+  if (made.ok())
+    averages = made.take();
+  return made.status();
 }
 
 Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, SessionTask &result) {

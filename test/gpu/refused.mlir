@@ -55,26 +55,6 @@ func.func @unknown_op(%x: tensor<4xf32>) {
 
 // -----
 
-tenon.parameter @w : tensor<4xf32>
-func.func @rates() {
-  // expected-error@+1 {{not supported yet: a rate per tensor (lamb) on a GPU}}
-  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
-  tenon.output 0 "norm", %norm : tensor<f64>
-  return
-}
-
-// -----
-
-tenon.parameter @w : tensor<4xf32>
-func.func @clipped() {
-  // expected-error@+1 {{not supported yet: clipping of each tensor (bert_adam) on a GPU}}
-  %norm, %rate = tenon.optimize "bert_adam" {settings = {lr = 1.0, clip_each = 1.0}} : tensor<f64>, tensor<f64>
-  tenon.output 0 "norm", %norm : tensor<f64>
-  return
-}
-
-// -----
-
 func.func @short_terms(%dy: tensor<3x4xbf16>, %ids: tensor<3xi32>) {
   // expected-error@+1 {{not supported yet: terms of bf16 added to elements of bf16 on a GPU}}
   %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<3x4xbf16>, tensor<3xi32> -> tensor<5x4xbf16>

@@ -1,0 +1,71 @@
+#include "lowering/gpu/AttentionKernels.h"
+#include "lowering/gpu/AttentionGradient.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+std::optional<PairTile> forwardTile(const AttentionOperands &operands) {
+  const int64_t width = operands.keyWidth();
+  return PairTile::fitting({width, width, operands.valueWidth()}, 1, operands.element());
+}
+
+std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
+  const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
+  return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element());
+}
+
+Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, PairTile tile, int64_t heads,
+                       AffineExpr lines) {
+  Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, tile.threads(), operands.threshold() > 0, {}};
+  if (!operands.anyTable() && !operands.element().isF64()) // with tables the assembler would spill some
+    launch.registers = 128;
+  launch.blocks = [batches = operands.batches(), tile, heads, lines](EntryCode &code) {
+    auto &builder = code.builder;
+    Value tiles = ceilDivide(builder, code.size(lines), constant(builder, tile.side));
+    return multiply(builder, multiply(builder, code.size(batches), constant(builder, heads)), tiles);
+  };
+  return launch;
+}
+
+Launch gradientLaunch(StringRef name, AttentionGradOp op, const AttentionOperands &operands, PairTile tile, int64_t heads,
+                      AffineExpr lines) {
+  Launch launch = attentionLaunch(name, op.getLoc(), operands, tile, heads, lines);
+  launch.reads.append({op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse()});
+  return launch;
+}
+
+/// Whether there is code for a step's ops in a thread.
+static bool hasCode(Region *region) {
+  return !region || llvm::all_of(region->front().without_terminator(), [](Operation &op) {
+    return isa<arith::ArithDialect>(op.getDialect()) ||
+           isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::AtanOp, math::PowFOp,
+               math::SqrtOp, math::RsqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
+  });
+}
+
+template <class Op>
+static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileOf)(const AttentionOperands &)) {
+  AttentionOperands operands(op);
+  constexpr int64_t widest = 256; // what a thread has registers for
+  if (std::max(operands.keyWidth(), operands.valueWidth()) > widest || !tileOf(operands))
+    return "the GPU has no kernel for attention with heads of " +
+           std::to_string(std::max(operands.keyWidth(), operands.valueWidth()));
+  if (!hasCode(operands.step) || !hasCode(operands.placeCode))
+    return "the GPU has no kernel for attention with this step";
+  return std::nullopt;
+}
+
+std::optional<std::string> refusesAttention(Operation *op) {
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    return refusal(forward, forwardTile);
+  auto backward = dyn_cast<AttentionGradOp>(op);
+  if (!backward)
+    return std::nullopt;
+  if (backward.getComputesPlace() && (WantedGradients(backward).table || WantedGradients(backward).scoreTable))
+    return "the GPU has no kernel for gradients of tables at computed places";
+  return refusal(backward, backwardTile);
+}
+
+} // namespace tenon::gpu

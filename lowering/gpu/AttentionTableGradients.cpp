@@ -1,0 +1,138 @@
+// Gradients of the tables by relative position, per row of the batch: a block per batch, head and tile of their rows goes through
+// the queries. A query and a row of the tables give a key: its pair is computed where it is needed, and added in the order of the
+// queries.
+#include "dialect/TensorSizes.h"
+#include "lowering/gpu/AttentionGradient.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+namespace {
+
+class TableGradients : AttentionGradient {
+public:
+  TableGradients(AttentionGradOp op, KernelCode &code, const AttentionOperands &operands, PairTile tile)
+      : AttentionGradient(op, code, operands, tile), code(code), builder(code.builder), operands(operands), tile(tile) {
+    auto of = [&](Value result, int64_t width) { return result ? tile.ownRows() * PairTile::ownOf(width) : 0; };
+    ofTable = sums.take(of(wanted.table, operands.keyWidth()));
+    ofKeyTable = sums.take(of(wanted.keyTable, operands.keyWidth()));
+    ofScores = sums.take(of(wanted.scoreTable, 1));
+    ofValues = sums.take(of(wanted.valueTable, operands.valueWidth()));
+  }
+
+  void emit() {
+    Value tiles = ceilDivide(builder, on.rows, on.number(tile.side));
+    firstPlace = on.enter(operands.heads(), tiles, on.head);
+    on.keyHead = divide(builder, on.head, on.number(operands.heads() / operands.keyHeads()));
+    queryRows = on.sharedRows(operands.keyWidth()), dyRows = on.sharedRows(operands.valueWidth());
+    scores = on.sharedRows(tile.side), weights = on.sharedRows(tile.side);
+    Value last = minimum(builder, add(builder, firstPlace, on.number(tile.side)), on.rows);
+    IndexRange range = on.queriesAtPlaces(firstPlace, subtract(builder, last, on.number(1)));
+    auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), on.zeros(int64_t(sums.count())));
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
+    }
+    finish(llvm::to_vector_of<Value>(loop.getResults()));
+  }
+
+private:
+  SmallVector<Value> emitTile(Value firstQuery, SmallVector<Value> before) {
+    const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
+    on.fillQueries(queryRows, operands.query, width, firstQuery);
+    on.fillQueries(dyRows, op.getDy(), valueWidth, firstQuery);
+    code.barrier();
+    Pairs pairs = on.pairsAtPlaces(firstQuery, firstPlace);
+    Rows rows = rowsAt(pairs.queries, dyRows);
+    Numbers numbers = numbersAt(pairs, rows, on.rowsOf(queryRows), on.ofKeys(operands.key, pairs, width), dyRows,
+                                on.ofKeys(operands.value, pairs, valueWidth));
+    if (ofTable < ofValues)
+      on.storePairs(scores, numbers.scores);
+    if (wanted.valueTable)
+      on.storePairs(weights, numbers.weights);
+    code.barrier();
+    SmallVector<Value> after = sumTile(firstQuery, before);
+    code.barrier(); // before the next queries come
+    return after;
+  }
+
+  SmallVector<Value> sumTile(Value firstQuery, ArrayRef<Value> before) {
+    const int64_t width = operands.keyWidth();
+    auto part = [&](size_t first, size_t end) { return before.slice(first, end - first); };
+    auto byScores = [&](Value n) { return on.weightsOfColumns(scores, n); };
+    auto queryOf = [&](Value n) {
+      return minimum(builder, add(builder, firstQuery, n), subtract(builder, on.queries, on.number(1)));
+    };
+    auto within = [&](Value column) {
+      return width % PairTile::across ? minimum(builder, column, on.number(width - 1)) : column;
+    };
+    SmallVector<Value> after;
+    if (wanted.table)
+      llvm::append_range(after, on.accumulate(part(ofTable, ofKeyTable), width, byScores, [&](Value n, Value column) {
+        Value at = add(builder, on.offsetOfQuery(queryOf(n), width), within(column));
+        return SmallVector<Value>{on.load(operands.positionQuery, at)};
+      }));
+    if (wanted.keyTable)
+      llvm::append_range(after, on.accumulate(part(ofKeyTable, ofScores), width, byScores, [&](Value n, Value column) {
+        SmallVector<Value> numbers;
+        for (int64_t r = 0; r < tile.ownRows(); ++r) {
+          Value key = on.keyAt(queryOf(n), add(builder, firstPlace, on.row(r))).first;
+          Value at = add(builder, on.offsetOfKey(key, width), within(column));
+          numbers.push_back(on.load(operands.positionKey, at));
+        }
+        return numbers;
+      }));
+    if (wanted.scoreTable)
+      llvm::append_range(after, on.accumulate(part(ofScores, ofValues), 1, byScores,
+                                              [&](Value, Value) { return SmallVector<Value>{on.real(1)}; }));
+    if (wanted.valueTable)
+      llvm::append_range(
+          after,
+          on.accumulate(
+              part(ofValues, sums.count()), operands.valueWidth(), [&](Value n) { return on.weightsOfColumns(weights, n); },
+              [&](Value n, Value column) {
+                return SmallVector<Value>{LLVM::LoadOp::create(builder, on.element, on.sharedAt(dyRows, n, column))};
+              }));
+    return after;
+  }
+
+  void finish(ArrayRef<Value> after) {
+    auto store = [&](Value result, size_t first, size_t end, int64_t width) {
+      if (!result)
+        return;
+      SmallVector<Value> offsets, exists;
+      for (int64_t r = 0; r < tile.ownRows(); ++r) {
+        Value place = add(builder, firstPlace, on.row(r));
+        exists.push_back(on.less(place, on.rows));
+        Value row = add(builder, multiply(builder, on.batch, on.rows), place); // the batch is in front
+        offsets.push_back(on.offsetOfPlace(row, width));
+      }
+      on.storeRows(result, offsets, exists, after.slice(first, end - first), width);
+    };
+    store(wanted.table, ofTable, ofKeyTable, operands.keyWidth());
+    store(wanted.keyTable, ofKeyTable, ofScores, operands.keyWidth());
+    store(wanted.scoreTable, ofScores, ofValues, 1);
+    store(wanted.valueTable, ofValues, sums.count(), operands.valueWidth());
+  }
+
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  const AttentionOperands &operands;
+  const PairTile tile;
+  Sums sums;
+  size_t ofTable, ofKeyTable, ofScores, ofValues;
+  Value firstPlace;
+  SharedRows queryRows, dyRows, scores, weights;
+};
+
+} // namespace
+
+void addTableGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence) {
+  Launch launch = gradientLaunch("attention_tables", op, operands, tile, operands.heads(), operands.rowsOfTables());
+  launch.writes = WantedGradients(op).ofTables();
+  launch.body = [&](KernelCode &code) { TableGradients(op, code, operands, tile).emit(); };
+  sequence.add(launch);
+}
+
+} // namespace tenon::gpu

@@ -1,0 +1,108 @@
+// The kernels of tenon.optimize, one after the other: the mean of several batches, sums of squares by tiles of the arenas, the
+// scalars of the step, (with a ratio per tensor: moments and norms, the ratios,) the update. The rate of the step and what its
+// number alone says are the host's.
+#pragma once
+#include "dialect/OptimizeSettings.h"
+#include "lowering/artifact/Abi.h"
+#include "lowering/code/LossScale.h"
+#include "lowering/code/OptimizerRule.h"
+#include "lowering/code/OptimizerTable.h"
+#include "lowering/gpu/ScalarCode.h"
+
+namespace tenon::gpu {
+
+class OptimizerKernels {
+public:
+  OptimizerKernels(OptimizeOp op, LaunchSequence &sequence) : op(op), sequence(sequence) {}
+  mlir::LogicalResult generate();
+
+private:
+  static constexpr int64_t kThreads = 256, kTileElements = 16 * kThreads;
+  /// What a block works on.
+  struct Piece {
+    Value offset, count; // elements from the start of the arena; elements
+    Value rate, gradient, decay, norm, segment;
+  };
+  /// Where the kernels leave numbers for each other: f64, in a temporary of the op.
+  struct Areas {
+    int64_t squares = 0;    // per tile, of gradients
+    int64_t clips = 0;      // per bound: the factor of clipping
+    int64_t norm = 0;       // one number
+    int64_t inverse = 0;    // 1 / loss scale
+    int64_t tensors = 0;    // per segment: the sum of squares of its gradients, or the factor of its own clipping
+    int64_t parameters = 0; // per tile, sums of squares
+    int64_t directions = 0; // per tile, sums of squares
+    int64_t ratios = 0;     // per segment
+    int64_t count = 0;
+  };
+
+  // Optimizer.cpp: tables and places, gradients before anything is updated.
+  void collectTables();
+  int64_t tileCount() const { return int64_t(tileSegments.size()); }
+  int64_t segmentCount() const { return int64_t(table.segments.size()); }
+  bool hasRatios() const { return formOf(op).trust != schema::Trust::None; }
+  template <typename Number>
+  Value entryOf(KernelCode &code, llvm::StringRef stem, Type type, llvm::ArrayRef<Number> values, Value index) {
+    auto shape = mlir::RankedTensorType::get({int64_t(values.size())}, type);
+    Value base = code.table(stem, type, mlir::cast<mlir::DenseElementsAttr>(mlir::DenseElementsAttr::get(shape, values)));
+    return mlir::LLVM::LoadOp::create(code.builder, type, elementAddress(code.builder, base, type, index));
+  }
+  Value segmentOf(KernelCode &code, Value tile);
+  Value wholeOf(KernelCode &code, Value segment, int64_t column);
+  Value factorOf(KernelCode &code, Value segment, int64_t column);
+  Piece pieceOf(KernelCode &code);
+  Value real(KernelCode &code, double value);
+  Value areaAt(KernelCode &code, int64_t area, Value index);
+  Value loadArea(KernelCode &code, int64_t area, Value index);
+  Value loadArea(KernelCode &code, int64_t area) { return loadArea(code, area, constant(code.builder, 0)); }
+  void storeArea(KernelCode &code, int64_t area, Value index, Value value);
+  // TnContext::step counts batches: every `accumulate`-th makes an update.
+  Value batchOf(EntryCode &code);
+  Value isBatch(EntryCode &code, int64_t batch); // i64: 0 or 1
+  /// Blocks: `count`, or none where only the last batch has some and this is another one.
+  std::function<Value(EntryCode &)> blocks(int64_t count, bool onlyLast);
+  Launch::Number arena(TnArena number);
+  Launch launchOf(llvm::StringRef name);
+  void ifFirst(KernelCode &code, llvm::function_ref<void()> body);
+  Value rateOf(EntryCode &code);
+  static LibraryCall libraryOf(EntryCode &code) {
+    return [&code](llvm::StringRef name, llvm::ArrayRef<Value> operands) { return code.callLibrary(name, operands); };
+  }
+  void addAccumulation();
+  void addNorm();
+  void addScalars();
+  void emitScalars(KernelCode &code);
+  void emitOwnClips(KernelCode &code, const LossScale &scale);
+  Value sumOfTiles(KernelCode &code, Value first, int64_t step, Value norm);
+  Value sumOfSegment(KernelCode &code, int64_t area, Value segment);
+  Value clipFactor(KernelCode &code, Value norm, Value bound);
+
+  // OptimizerUpdate.cpp: moments and parameters.
+  void addUpdate();
+  /// A kernel of parameters, gradients and moments that runs where the norm is finite.
+  void addStep(llvm::StringRef name, void (OptimizerKernels::*emit)(KernelCode &));
+  void addRatios();
+  void emitMoments(KernelCode &code);
+  void emitUpdate(KernelCode &code);
+  RuleCode rulesOf(KernelCode &code, Value rate, Value decay);
+  ElementMoments readMoments(KernelCode &code, ScalarCode &scalars, Value at);
+  void writeMoments(KernelCode &code, ScalarCode &scalars, Value at, ElementMoments moments);
+  Value readParameter(KernelCode &code, ScalarCode &scalars, Value at);
+  void writeParameter(KernelCode &code, ScalarCode &scalars, Value at, Value value);
+  /// The gradient of an element as the rule sees it: unscaled, clipped, with its group's factor.
+  std::function<Value(Value)> clipping(KernelCode &code, const Piece &piece);
+
+  OptimizeOp op;
+  LaunchSequence &sequence;
+  OptimizerTable table;
+  Type element;         // of gradients and moments, which rules compute in
+  Type stored, copies;  // of the parameters in memory, and of their copies; null: they have none
+  bool isSplit = false; // they lie in halves
+  llvm::SmallVector<int32_t> tileSegments;
+  llvm::SmallVector<int64_t> whole;
+  llvm::SmallVector<double> factors;
+  Areas areas;
+  unsigned area = 0; // the temporary
+};
+
+} // namespace tenon::gpu
