@@ -352,7 +352,8 @@ static int64_t momentTouches(OptimizeOp op) {
 static int64_t parameterTouches(OptimizeOp op) { return 2 + (formOf(op).trust != schema::Trust::None ? 1 : 0); }
 
 /// `perElement(type)` summed over the elements of all parameters that are trained.
-static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(Type)> perElement) {
+static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space,
+                                 llvm::function_ref<int64_t(RankedTensorType)> perElement) {
   Polynomial all;
   for (auto parameter : optimize->getParentOfType<ModuleOp>().getOps<ParameterOp>())
     if (isTrainedBy(optimize, parameter))
@@ -368,14 +369,17 @@ SmallVector<AffineExpr> OptimizeOp::parallelDomain() {
   return {getAffineConstantExpr(elements, getContext())};
 }
 Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
-  return overParameters(*this, space, [&](Type) { return ruleOf(*this).operations; });
+  return overParameters(*this, space, [&](RankedTensorType) { return ruleOf(*this).operations; });
 }
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
   auto module = getOperation()->getParentOfType<ModuleOp>();
   const Type stored = hasRemainders(module) ? Type() : parameterType(module); // both halves are an f32
-  return overParameters(*this, space, [&](Type type) {
+  const Type copies = copyType(module);                                       // written, of what is f32
+  return overParameters(*this, space, [&](RankedTensorType type) {
+    const bool isCopied = copies && type.getElementType().isF32();
     return momentTouches(*this) * bytesOfElement(type) +
-           parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type));
+           parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type)) +
+           (isCopied ? elementBytes(copies) : 0);
   });
 }
 

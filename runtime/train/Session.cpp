@@ -173,17 +173,7 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   status = session->compareFiles(saved->files);
   if (status.failed())
     return status;
-  auto pool = runtime::ThreadPool::create(options.threads);
-  if (!pool.ok())
-    return pool.status();
-  session->pool = pool.take();
-  auto parameters = runtime::Parameters::create(artifact);
-  if (!parameters.ok())
-    return parameters.status();
-  session->parameters = parameters.take();
-  status = session->parameters->ensureTraining();
-  if (status.ok())
-    status = session->makeAverages();
+  status = session->makeParameters(artifact, options.threads);
   for (size_t i = 0; i < all.size() && status.ok(); ++i) {
     status = session->makeContexts(all[i], i == 0 ? entry : "train_" + all[i].name, *tasks[i]);
     if (status.failed() && several)
@@ -194,13 +184,22 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   return status;
 }
 
-Status Session::makeAverages() {
-  if (!recipe.average)
-    return {};
-  auto made = AveragedWeights::create(*recipe.average, parameters, pool);
-  if (made.ok())
-    averages = made.take();
-  return made.status();
+Status Session::makeParameters(const std::shared_ptr<const runtime::Artifact> &artifact, int threads) {
+  auto threadPool = runtime::ThreadPool::create(threads);
+  if (!threadPool.ok())
+    return threadPool.status();
+  pool = threadPool.take();
+  auto made = runtime::Parameters::create(artifact);
+  if (!made.ok())
+    return made.status();
+  parameters = made.take();
+  Status status = parameters->ensureTraining();
+  if (status.failed() || !recipe.average)
+    return status;
+  auto means = AveragedWeights::create(*recipe.average, parameters, pool);
+  if (means.ok())
+    averages = means.take();
+  return means.status();
 }
 
 Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, SessionTask &result) {

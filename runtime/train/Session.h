@@ -34,8 +34,8 @@ struct Session : SessionTask {
   /// Reads recipe and texts, makes contexts, writes nothing. Parameters are zero.
   static Status create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
                        std::unique_ptr<Session> &result);
-  /// What `average` of the recipe asks for, of parameters that are there.
-  Status makeAverages();
+  /// Threads, parameters with what training needs beside them, and their averages where the recipe asks for them.
+  Status makeParameters(const std::shared_ptr<const runtime::Artifact> &artifact, int threads);
   /// Contexts and feeders of a task whose data are there.
   Status makeContexts(const TaskRecipe &task, const std::string &entry, SessionTask &result);
   /// Of each task: updates of one pass over its data, at least one.

@@ -71,6 +71,8 @@ std::string skippedText(const std::optional<double> &usedScale, const std::optio
 std::string hopelessText(uint64_t step, int skips, bool isFixedScale) {
   return concat("step ", step, ": ", skips, " updates in a row had a loss or gradient that is not finite; ",
                 isFixedScale ? "a smaller scale = fixed(..), or a dynamic one, may help"
+                : step == 1  ? "no update was made before: look at the first weights, the data, and what the model divides by or "
+                               "takes the logarithm of"
                              : "a smaller learning rate, or clip, may help");
 }
 
