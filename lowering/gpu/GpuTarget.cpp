@@ -39,7 +39,7 @@ FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
   if (!hasKernel(kernel))
     return notSupported(kernel) << kernel->getName() << " on a GPU";
   if (std::optional<std::string> reason = refusesAttention(kernel))
-    return kernel->emitOpError() << "cannot be compiled: " << *reason;
+    return notSupported(kernel) << *reason;
   KernelNeeds needs;
   LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs);
   if (failed(generateKernel(kernel, sequence)))

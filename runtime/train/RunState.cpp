@@ -211,8 +211,8 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
   for (size_t i = 0; i < parts.others.size(); ++i)
     contents.files.push_back({statesFile(i + 1), stateFileBytes(*parts.others[i]),
                               [other = parts.others[i]](runtime::ByteSink &sink) { return writeStates(*other, sink); }});
-  contents.files.push_back({kStatesFile, stateFileBytes(context),
-                            [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
+  contents.files.push_back(
+      {kStatesFile, stateFileBytes(context), [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
   return runtime::saveCheckpoint(directory, contents, keep);
 }
 
