@@ -58,7 +58,7 @@ private:
       if (!seen.insert(std::tie(pair.whole, pair.part, pair.inside)).second)
         continue;
       const Node &a = whole.nodes[pair.whole], &b = part.nodes[pair.part];
-      if (a.op != b.op || a.operands.size() != b.operands.size() || (pair.inside && mixes(a, b))) {
+      if (a.op != b.op || a.operands.size() != b.operands.size() || (pair.inside && mixes(a, b)) || countsRows(a, b)) {
         if (found == kNoNode || hasPlace(a))
           found = pair.whole;
         if (hasPlace(a))
@@ -90,6 +90,13 @@ private:
       pair.whole = a.operands[0];
       pair.part = b.operands[0];
     }
+  }
+  /// A loop of as many rounds as there are rows.
+  bool countsRows(const Node &a, const Node &b) const {
+    if (!isLoop(a))
+      return false;
+    const Size &count = whole.stacks[a.index].count;
+    return count != part.stacks[b.index].count || rows.sizes(count);
   }
   bool mixes(const Node &a, const Node &b) const {
     const bool hasRows = contains(a.type.axes, batch);

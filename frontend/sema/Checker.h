@@ -275,6 +275,8 @@ private:
   NodeId tensor(const Value &value, ast::Range range);
   NodeId realTensor(const Value &value, ast::Range range);
   std::optional<Size> wholeSize(const Value &value, ast::Range range, const std::string &what);
+  /// An error, with an example of what `name` is then, unless a size is proved never to be negative.
+  bool mayBeNegative(const Size &size, const char *code, ast::Range range, const std::string &what, const std::string &name);
   bool checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange,
                       ast::Range rightRange);
   Value axisOperations(Scope *scope, const ast::Expr &expression);

@@ -217,7 +217,7 @@ void OptimizerKernels::emitScalars(KernelCode &code) {
     if (count > 1) // each is the norm of its own parameters
       own = scale.unscaled(builder, math::SqrtOp::create(builder, sumOfTiles(code, constant(builder, 0), 1, i)));
     Value bound = entryOf<double>(code, "optimize_bounds", builder.getF64Type(), table.bounds, i);
-    storeArea(code, areas.clips, i, clipFactor(code, own, bound));
+    storeArea(code, areas.clips, i, clipFactor(code, own, bound, clipEpsilon(op)));
   });
   if (table.perTensor) {
     code.barrier(); // factors are there
@@ -248,7 +248,7 @@ void OptimizerKernels::emitOwnClips(KernelCode &code, const LossScale &scale) {
       Value norm = scale.unscaled(builder, math::SqrtOp::create(builder, number));
       Value clip = loadArea(code, areas.clips, wholeOf(code, segment, 3));
       norm = arith::MulFOp::create(builder, norm, arith::MulFOp::create(builder, clip, factorOf(code, segment, 1)));
-      number = clipFactor(code, norm, real(code, bound));
+      number = clipFactor(code, norm, real(code, bound), kClipEpsilon);
     }
     storeArea(code, areas.tensors, segment, number);
   });
@@ -283,11 +283,11 @@ Value OptimizerKernels::sumOfSegment(KernelCode &code, int64_t area, Value segme
   return loop.getResult(0);
 }
 
-/// min(1, bound / (norm + clipEpsilon)), 1 for a bound of 0. NaN stays NaN.
-Value OptimizerKernels::clipFactor(KernelCode &code, Value norm, Value bound) {
+/// min(1, bound / (norm + epsilon)), 1 for a bound of 0. NaN stays NaN.
+Value OptimizerKernels::clipFactor(KernelCode &code, Value norm, Value bound, double epsilon) {
   auto &builder = code.builder;
   Value one = real(code, 1);
-  Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, clipEpsilon(op))));
+  Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, epsilon)));
   Value large = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, ratio, one);
   Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, bound, real(code, 0));
   return arith::SelectOp::create(builder, arith::OrIOp::create(builder, large, none), one, ratio);

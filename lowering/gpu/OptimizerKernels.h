@@ -75,7 +75,7 @@ private:
   void emitOwnClips(KernelCode &code, const LossScale &scale);
   Value sumOfTiles(KernelCode &code, Value first, int64_t step, Value norm);
   Value sumOfSegment(KernelCode &code, int64_t area, Value segment);
-  Value clipFactor(KernelCode &code, Value norm, Value bound);
+  Value clipFactor(KernelCode &code, Value norm, Value bound, double epsilon);
 
   // OptimizerUpdate.cpp: moments and parameters.
   void addUpdate();

@@ -105,14 +105,14 @@ private:
     return {};
   }
 
-  /// round(rate * n) of the n symbols of the target with its end, at least one and at most K; of these 80 % become the mask, 10 %
-  /// a random symbol. Places and what stood there, ascending.
+  /// round(rate * n) of the n symbols of the target, at least one and at most K, drawn from these and its end (which n leaves
+  /// out); of these 80 % become the mask, 10 % a random symbol. Places and what stood there, ascending.
   std::vector<std::pair<int64_t, int32_t>> maskTarget(std::vector<int32_t> &ids, int64_t prefix, uint64_t sample) const {
     RandomStream random(settings.seed, Purpose::Mask, sample);
     std::vector<int64_t> places;
     for (int64_t at = prefix; at < static_cast<int64_t>(ids.size()); ++at)
       places.push_back(at);
-    const double wanted = std::max(1.0, std::nearbyint(settings.targetRate * static_cast<double>(places.size())));
+    const double wanted = std::max(1.0, std::nearbyint(settings.targetRate * static_cast<double>(places.size() - 1)));
     random.shuffle(places);
     places.resize(std::min({places.size(), static_cast<size_t>(wanted), static_cast<size_t>(std::max<int64_t>(binding.K, 0))}));
     std::vector<std::pair<int64_t, int32_t>> result;

@@ -44,7 +44,13 @@ std::optional<Entry> TaskEntries::runTrain(const CheckedRecipe &recipe, EntryReq
   return entry;
 }
 
-/// `batch` of a task: the first axis of the first input that its losses read.
+/// An input that is a file of its own, without rows.
+static bool isFixed(const RecipeTask &task, const Input &input) {
+  const Setting *given = keywordOf(task.data, input.name);
+  return given && given->kind == Setting::Kind::Call && given->text == "fixed";
+}
+
+/// `batch` of a task: the first axis of the first input with rows that its losses read.
 void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
   EntryRequest open = request;
   open.binds.clear();
@@ -52,7 +58,7 @@ void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
   if (!entry)
     return;
   for (const Input &input : entry->inputs) {
-    if (input.type.axes.empty())
+    if (input.type.axes.empty() || isFixed(task, input))
       continue;
     const Axis &rows = entry->axes[input.type.axes[0]];
     if (std::find(declared.dims.begin(), declared.dims.end(), rows.name) != declared.dims.end()) {

@@ -242,15 +242,8 @@ void Checker::dimStatement(Scope *scope, const ast::Stmt &statement, Place place
       wholeSize(value, statement.value->range, "dim " + name);
       value = poison();
     }
-    if (value.kind == Value::Kind::Int) {
-      IndexProof proof = proveNonNegative(value.integer, graph.entry);
-      if (!proof.proved) {
-        auto *mistake = error("T0214", statement.value->range, "dim " + name + " can be negative: it is " + text(value.integer));
-        if (mistake && !proof.example.empty())
-          mistake->notes.push_back({"example", name + " is " + proof.example});
-        value = poison();
-      }
-    }
+    if (value.kind == Value::Kind::Int && mayBeNegative(value.integer, "T0214", statement.value->range, "dim " + name, name))
+      value = poison();
     defineValue(scope, statement.name, value, Kind::Dim);
     return;
   }
@@ -344,7 +337,7 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
   instance->repeat = statement.repeat;
   if (statement.repeat != ast::Stmt::Repeat::None) {
     auto count = wholeSize(evaluate(scope, statement.count), statement.count->range, "the number of steps");
-    if (!count)
+    if (!count || (!count->isConstant() && mayBeNegative(*count, "T0414", statement.count->range, "the number of steps", "it")))
       return poison();
     constexpr int64_t kMostSteps = 1'000'000; // each has parameters with names of their own
     if (count->isConstant() && (count->constant() < 0 || count->constant() > kMostSteps)) {

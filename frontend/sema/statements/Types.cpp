@@ -199,6 +199,17 @@ NodeId Checker::realTensor(const Value &value, ast::Range range) {
   return node == kNoNode ? node : graph.toReal(node);
 }
 
+bool Checker::mayBeNegative(const Size &size, const char *code, ast::Range range, const std::string &what,
+                            const std::string &name) {
+  const IndexProof proof = proveNonNegative(size, graph.entry);
+  if (proof.proved)
+    return false;
+  auto *mistake = error(code, range, what + " can be negative: it is " + text(size));
+  if (mistake && !proof.example.empty())
+    mistake->notes.push_back({"example", name + " is " + proof.example});
+  return true;
+}
+
 std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, const std::string &what) {
   if (value.kind == Value::Kind::Int)
     return value.integer;
