@@ -136,8 +136,10 @@ std::vector<std::pair<const Input *, bool>> inputsMissing(const Setting &data, c
   std::vector<std::pair<const Input *, bool>> missing;
   const Setting *label = task.input ? nullptr : keywordOf(&data, "label"); // names the input that takes the labels
   for (const Input &input : entry.inputs) {
-    auto known =
-        std::find_if(task.makes.begin(), task.makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
+    const bool isMoved = label && label->text != "label"; // then no input `label` is made
+    auto known = std::find_if(task.makes.begin(), task.makes.end(), [&](const schema::Made &each) {
+      return each.name == input.name && !(isMoved && each.name == "label");
+    });
     const bool isMade = known != task.makes.end() ? known->axes.size() <= input.type.axes.size() // further axes may be of size 1
                                                   : contains(own, input.name);
     if (!input.isTotal && !isMade && !(label && label->text == input.name) && !(hasId && input.name == "task"))

@@ -168,8 +168,10 @@ private:
       if (!collected.empty())
         symbols.classes[field.setting->input] = collected.sorted();
       auto found = symbols.classes.find(field.setting->input);
-      if (found == symbols.classes.end())
+      if (found == symbols.classes.end()) {
+        symbols.numbered.insert(field.setting->input);
         continue;
+      }
       field.classes = &found->second;
       if (const int64_t count = static_cast<int64_t>(found->second.size()); input.bound >= 0 && count > input.bound)
         return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '",

@@ -132,8 +132,10 @@ private:
         found.add(label, row);
         return Status();
       });
-      if (numbers)
+      if (numbers) {
+        symbols.numbered.insert(className());
         return {};
+      }
       symbols.classes[className()] = found.sorted();
       if (const size_t count = found.sorted().size(); input.bound >= 0 && count > static_cast<size_t>(input.bound))
         return inputError(

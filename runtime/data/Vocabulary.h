@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,6 +38,8 @@ public:
 
   /// Names of classes by input, ascending: the id of a name is its place. Of data that have names for their labels (jsonl).
   std::map<std::string, std::vector<std::string>> classes;
+  /// Inputs whose labels are whole numbers and so the classes themselves. Of the data of this command: not saved.
+  std::set<std::string> numbered;
 
   Unit unit() const { return kind; }
   int64_t size() const { return count; }

@@ -133,14 +133,18 @@ Status AveragedWeights::update(uint64_t step) {
   });
 }
 
-Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uint64_t every) {
+Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uint64_t every, std::vector<std::string> &notes) {
   if (isMoving() || prepared == step)
     return copyRest();
   std::vector<runtime::SafetensorsFile> files;
   for (uint64_t each : stepsBefore(directory, step, every, setting.last - 1)) {
     auto checkpoint = runtime::loadCheckpoint(runtime::concat(directory, "/step-", each));
-    if (!checkpoint.ok())
-      continue; // a damaged one was said, and is no part of a run
+    if (!checkpoint.ok()) { // the steps of this run are worth more than a mean of all
+      if (leftOut.insert(each).second)
+        notes.push_back(runtime::concat("warning: average = last(", setting.last, ") leaves out the checkpoint of step ", each,
+                                        ": ", checkpoint.status().message()));
+      continue;
+    }
     auto file = runtime::SafetensorsFile::open(checkpoint->filePath("parameters.safetensors"));
     Status status = file.ok() ? source->checkArena(*file, ParameterArena::Values) : file.status();
     if (status.failed())

@@ -21,8 +21,8 @@ public:
   /// After update number `step`, from 1.
   Status update(uint64_t step);
   /// Completes the means after update number `step`: those over checkpoints from the files of `directory`, whose steps are
-  /// multiples of `every`.
-  Status prepare(const std::string &directory, uint64_t step, uint64_t every);
+  /// multiples of `every`. A damaged one is left out; `notes` names it, once.
+  Status prepare(const std::string &directory, uint64_t step, uint64_t every, std::vector<std::string> &notes);
   /// Steps whose checkpoints in `directory` later means are made of, that of `step` among them. Empty for moving averages.
   std::set<uint64_t> needed(const std::string &directory, uint64_t step, uint64_t every) const;
   /// Moving averages are part of what a run goes on from.
@@ -36,6 +36,7 @@ private:
   std::shared_ptr<runtime::Parameters> source, mean;
   std::shared_ptr<runtime::ThreadPool> pool;
   std::optional<uint64_t> prepared; // step whose checkpoints are in the means
+  std::set<uint64_t> leftOut;       // damaged checkpoints that were named
 };
 
 } // namespace tenon::train

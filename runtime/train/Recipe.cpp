@@ -241,12 +241,6 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
   return {};
 }
 
-bool hasSetting(const std::string &task, std::string_view setting) {
-  const schema::Function *function = schema::find("data task", task);
-  return function && std::any_of(function->parameters.begin(), function->parameters.end(),
-                                 [&](const schema::Parameter &parameter) { return parameter.name == setting; });
-}
-
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!(recipe.data.sourceText + recipe.data.file).empty() && !(overrides.text.empty() && overrides.validText.empty()))
     return runtime::usageError("the data task ", recipe.data.name,
@@ -289,6 +283,12 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
 }
 
 } // namespace
+
+bool hasSetting(const std::string &task, std::string_view setting) {
+  const schema::Function *function = schema::find("data task", task);
+  return function && std::any_of(function->parameters.begin(), function->parameters.end(),
+                                 [&](const schema::Parameter &parameter) { return parameter.name == setting; });
+}
 
 std::vector<std::string> filesOf(const data::TaskSettings &task) {
   std::vector<std::string> files = task.texts;

@@ -64,6 +64,8 @@ struct Recipe {
 
 /// Every file that a task reads, with its folder.
 std::vector<std::string> filesOf(const data::TaskSettings &task);
+/// Whether a data task of this name takes `setting`, such as `vocab` where it reads texts as symbols.
+bool hasSetting(const std::string &task, std::string_view setting);
 
 /// Errors name the setting. `seed` replaces the recipe's.
 Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrides &overrides, std::optional<uint64_t> seed);

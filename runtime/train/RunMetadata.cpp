@@ -52,10 +52,10 @@ std::string metadataText(const RunState &state, const Context &context, const st
   char lowest[40] = "null";
   if (state.plateau && state.plateau->best)
     snprintf(lowest, sizeof lowest, "%.17g", *state.plateau->best);
-  const std::string plateau = state.plateau
-                                  ? runtime::concat(", \"plateau\": {\"best\": ", lowest, ", \"waits\": ", state.plateau->waits,
-                                                    ", \"lowered\": ", state.plateau->lowered, "}")
-                                  : std::string();
+  const std::string plateau =
+      state.plateau ? runtime::concat(", \"plateau\": {\"best\": ", lowest, ", \"waits\": ", state.plateau->waits,
+                                      ", \"lowered\": ", state.plateau->lowered, ", \"last\": ", state.plateau->last, "}")
+                    : std::string();
   // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
   return runtime::concat(
       "{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
@@ -90,8 +90,10 @@ Status readPlateau(const runtime::LoadedCheckpoint &checkpoint, std::optional<Pl
   if (!best || !(best->isNumber() || best->isNull()) || !waits || !waits->isInteger() || waits->integer < 0 || !lowered ||
       !lowered->isInteger() || lowered->integer < 0)
     return inputError(checkpoint.path, " does not say how often its learning rate was lowered");
+  const JsonValue *last = saved->find("last"); // absent in older checkpoints, which were not asked about it
   result = Plateau{best->isNull() ? std::nullopt : std::optional(best->real), static_cast<uint64_t>(waits->integer),
-                   static_cast<uint64_t>(lowered->integer)};
+                   static_cast<uint64_t>(lowered->integer),
+                   last && last->isInteger() ? static_cast<uint64_t>(last->integer) : checkpoint.step};
   return {};
 }
 

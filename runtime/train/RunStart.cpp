@@ -1,4 +1,5 @@
 #include "runtime/train/RunStart.h"
+#include "runtime/train/TrainingText.h"
 #include <filesystem>
 
 namespace tenon::train {
@@ -14,6 +15,21 @@ uint64_t metricsOf(const RunDirectory &run) {
 }
 
 } // namespace
+
+Status RunStart::setLength(std::vector<std::string> &notes) const {
+  const double epochs = session.parameters->manifest().epochs;
+  if (session.recipe.epochs > 0)
+    notes.push_back(epochsText(session, session.recipe.epochs));
+  if (epochs == 0)
+    return {};
+  const uint64_t steps = session.stepsOf(epochs);
+  if (static_cast<uint64_t>(session.recipe.warmup) >= steps)
+    return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup, " steps, but its schedule of ",
+                      epochs, " epochs has ", steps, " with this text");
+  for (SessionTask *task : session.tasks())
+    task->train->setTotalSteps(steps);
+  return {};
+}
 
 Status RunStart::initialize(std::vector<std::string> &notes) const {
   runtime::Parameters &parameters = *session.parameters;
@@ -79,12 +95,29 @@ Status RunStart::goBack(std::vector<std::string> &notes) const {
   std::filesystem::create_directories(made, failed);
   if (failed)
     return runtime::fileError("create", made, failed.value());
-  Status status = session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery) : Status();
+  Status status = session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery, notes) : Status();
   if (status.ok())
     status = saveRun(made, state, *session.train, keep, session.parts());
+  if (status.ok())
+    status = copyNeeded(made);
   if (status.ok() && state.best && !session.recipe.best.empty())
     status = saveBest(made, state, *session.train, session.parts());
   return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
+}
+
+Status RunStart::copyNeeded(const std::string &made) const {
+  if (!session.averages)
+    return {};
+  for (uint64_t step : session.averages->needed(run.checkpoints(), state.step, checkpointEvery)) {
+    if (step == state.step)
+      continue;
+    const std::string folder = concat("/step-", step);
+    std::error_code failed;
+    std::filesystem::copy(run.checkpoints() + folder, made + folder, failed);
+    if (failed)
+      return runtime::fileError("copy to", made + folder, failed.value());
+  }
+  return {};
 }
 
 Status RunStart::lockNew(std::vector<std::string> &notes) const {

@@ -16,6 +16,8 @@ struct RunStart {
   int keep;
   uint64_t checkpointEvery;
 
+  /// What the recipe gives in epochs, in steps. Fails where its warm-up is longer.
+  Status setLength(std::vector<std::string> &notes) const;
   /// Values of the parameters where no checkpoint has been read: the initializers', or those of a file, of which `notes` say what
   /// fitted.
   Status initialize(std::vector<std::string> &notes) const;
@@ -26,6 +28,8 @@ private:
   /// The run goes on from an earlier checkpoint: what came after it stays under other names, and the checkpoint is the newest of
   /// a folder of its own.
   Status goBack(std::vector<std::string> &notes) const;
+  /// What later means over checkpoints are made of besides the one that the run goes back to.
+  Status copyNeeded(const std::string &made) const;
   /// The lock of a directory that was not there when the command began.
   Status lockNew(std::vector<std::string> &notes) const;
 };

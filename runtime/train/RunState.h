@@ -21,6 +21,7 @@ struct Plateau {
   std::optional<double> best; // of the first loss
   uint64_t waits = 0;         // evaluations since then, or since the rate was lowered
   uint64_t lowered = 0;       // how often it was
+  uint64_t last = 0;          // step of the newest evaluation that was counted; each step counts once
 };
 
 /// Saved in the checkpoint's metadata.

@@ -4,23 +4,26 @@
 namespace tenon::train {
 
 Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vector<const runtime::EntryInfo *> &evaluations) {
-  if (recipe.best.empty() && recipe.patience == 0)
+  const bool compares = !recipe.best.empty() || recipe.patience > 0;
+  if (!compares && !recipe.plateau)
     return std::optional<Measure>();
-  const char *setting = recipe.best.empty() ? "stop" : "best";
+  const char *setting = !compares ? "schedule = plateau" : recipe.best.empty() ? "stop" : "best";
   if (!recipe.valid)
     return inputError("the recipe ", recipe.name, ": `", setting,
                       "` compares evaluations, and nothing is held out; pass --held-out SHARE, or say valid = ..");
   const runtime::EntryInfo *eval = evaluations.empty() ? nullptr : evaluations[0];
-  for (const runtime::EntryInfo *each : evaluations) // of several tasks the first that has it
-    if (eval->outputIndex(recipe.best) < 0)
+  for (const runtime::EntryInfo *each : evaluations) // of several tasks the first that has it; for `stop` alone the first
+    if (!recipe.best.empty() && eval->outputIndex(recipe.best) < 0)
       eval = each;
   if (!eval || eval->outputs.empty())
     return inputError("the recipe ", recipe.name, ": `", setting,
                       "` compares evaluations, and the artifact was compiled without the entry eval");
-  if (recipe.patience > 0 && recipe.validEvery == 0)
-    return inputError("the recipe ", recipe.name,
-                      ": `stop` counts evaluations, and there is one at the end only; pass --valid-every N, or say "
+  if ((recipe.patience > 0 || recipe.plateau) && recipe.validEvery == 0)
+    return inputError("the recipe ", recipe.name, ": `", recipe.patience > 0 ? "stop" : "schedule = plateau",
+                      "` counts evaluations, and there is one at the end only; pass --valid-every N, or say "
                       "valid = held_out(0.05, every = N)");
+  if (!compares)
+    return std::optional<Measure>();
   const int at = recipe.best.empty() ? 0 : eval->outputIndex(recipe.best);
   if (at < 0)
     return inputError("the recipe ", recipe.name, ": the entry eval has no loss or metric '", recipe.best, "'");
@@ -28,7 +31,10 @@ Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vect
   return std::optional<Measure>(Measure{output.name, !output.metric || recipe.lowest});
 }
 
-bool waitForBetter(double value, int64_t patience, Plateau &plateau) {
+bool waitForBetter(double value, int64_t patience, uint64_t step, Plateau &plateau) {
+  if (step <= plateau.last)
+    return false;
+  plateau.last = step;
   if (std::isfinite(value) && (!plateau.best || value < *plateau.best * (1 - 1e-4))) {
     plateau.best = value;
     plateau.waits = 0;
@@ -39,6 +45,11 @@ bool waitForBetter(double value, int64_t patience, Plateau &plateau) {
   plateau.waits = 0;
   ++plateau.lowered;
   return true;
+}
+
+bool missesEvaluation(const RunState &state, int64_t validEvery) {
+  const bool counts = validEvery > 0 && state.step > 0 && state.step % static_cast<uint64_t>(validEvery) == 0;
+  return counts && ((state.plateau && state.plateau->last < state.step) || (state.best && state.best->last < state.step));
 }
 
 bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best) {

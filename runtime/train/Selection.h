@@ -12,13 +12,15 @@ struct Measure {
   bool lowest = true; // is the best; else the highest
 };
 
-/// Counts an evaluation whose first loss is `value`; true if the rate is lowered now. Better is what is below the best by a ten
-/// thousandth of it (PyTorch, ReduceLROnPlateau, threshold 1e-4, relative).
-bool waitForBetter(double value, int64_t patience, Plateau &plateau);
+/// Counts the evaluation of `step`, whose first loss is `value`, once; true if the rate is lowered now. Better is what is below
+/// the best by a ten thousandth of it (PyTorch, ReduceLROnPlateau, threshold 1e-4, relative).
+bool waitForBetter(double value, int64_t patience, uint64_t step, Plateau &plateau);
+/// Whether an interruption has cut off the evaluation of `state.step`, which a run without it would have counted.
+bool missesEvaluation(const RunState &state, int64_t validEvery);
 
 /// The recipe's `best`, for `stop` alone the first loss; nullopt where it asks for neither. Fails where nothing evaluates:
 /// without held-out data or the entry `eval` (of several tasks: one for each), and for `stop` without evaluations during the
-/// training.
+/// training; for `schedule = plateau` likewise.
 Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vector<const runtime::EntryInfo *> &evaluations);
 
 /// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best,

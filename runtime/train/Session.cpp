@@ -3,6 +3,7 @@
 #include "runtime/Context.h"
 #include "runtime/File.h"
 #include "runtime/Formula.h"
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -54,14 +55,24 @@ Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, da
   data::Vocabulary symbols = ofTask, known = all;
   symbols.classes.clear();
   known.classes.clear();
-  if (isFirst || known.size() == 0)
+  if (isFirst || known.size() == 0) {
     symbols.classes = all.classes;
-  else if (symbols.size() > 0 && symbols.save() != known.save())
+    symbols.numbered = all.numbered;
+  } else if (symbols.size() > 0 && symbols.save() != known.save())
     return inputError("the task ", name,
                       " has other symbols than the tasks before it: tasks share the parameters; give all of them one "
                       "vocabulary file (vocab = ..)");
   if (isFirst || known.size() == 0)
     all = symbols;
+  // The run would keep the names, and a later command look for the numbers among them.
+  for (const auto &[input, classes] : ofTask.classes)
+    if (all.numbered.count(input))
+      return inputError("the task ", name, " has names for the classes of '", input,
+                        "' and a task before it whole numbers; classes of their own need an input of their own");
+  for (const std::string &input : ofTask.numbered)
+    if (all.numbered.insert(input); all.classes.count(input))
+      return inputError("the task ", name, " has whole numbers for the classes of '", input,
+                        "' and a task before it names; classes of their own need an input of their own");
   for (const auto &[input, classes] : ofTask.classes)
     if (auto [place, isNew] = all.classes.try_emplace(input, classes); !isNew && place->second != classes)
       return inputError("the task ", name, " has other names in '", input,
@@ -70,6 +81,18 @@ Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, da
 }
 
 namespace {
+
+/// Rows of numbers have no symbols that could differ from those of a text beside them.
+data::Vocabulary vocabularyOf(const TaskRecipe &task, const data::DataTask &data, const Recipe &recipe) {
+  auto hasSymbols = [](const TaskRecipe &each) { return hasSetting(each.data.name, "vocab"); };
+  const std::vector<TaskRecipe> all = recipe.allTasks();
+  if (hasSymbols(task) || std::none_of(all.begin(), all.end(), hasSymbols))
+    return data.vocabulary();
+  data::Vocabulary classes;
+  classes.classes = data.vocabulary().classes;
+  classes.numbered = data.vocabulary().numbered;
+  return classes;
+}
 
 /// The symbols of a run stay what they are: another vocabulary would give other ids to the same text.
 Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabulary> &known, const RunSettings &saved,
@@ -207,7 +230,7 @@ Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, S
   if (status.ok())
     status = Feeder::create(*result.train, *result.trainTask, result.trainFeeder, task.id);
   if (status.ok()) // its classes are known by now
-    status = addVocabulary(result.trainTask->vocabulary(), task.name, vocabulary, &result == this);
+    status = addVocabulary(vocabularyOf(task, *result.trainTask, recipe), task.name, vocabulary, &result == this);
   if (status.ok())
     for (const std::string &note : result.trainTask->notes())
       notes.push_back(note);

@@ -33,7 +33,10 @@ public:
         run{options.runDirectory}, start(Clock::now()) {}
 
   Status train() {
-    if (Status status = begin(); status.failed())
+    Status status = begin();
+    if (status.ok())
+      status = evaluateMissed();
+    if (status.failed())
       return status;
     while (!finished())
       if (Status status = oneStep(); status.failed())
@@ -67,7 +70,7 @@ private:
     if (Status status = runtime::checkMemory(session.memoryItems(), session.parameters->device().availableBytes());
         status.failed())
       return status;
-    if (Status status = setLength(notes); status.failed())
+    if (Status status = starting().setLength(notes); status.failed())
       return status;
     state.seed = session.recipe.seed;
     bool resumed = false;
@@ -83,16 +86,12 @@ private:
                                  "; --weights is for a new one (--fresh, or another --out)");
     if (state.best && (!session.measure || session.measure->name != state.best->measure))
       state.best.reset(); // the recipe compares by something else now
-    if (resumed && stoppedEarly())
-      notes.push_back("the run has stopped early; nothing is left to train");
-    else if (resumed)
-      notes.push_back(totalSteps() > 0 && state.step >= totalSteps()
-                          ? concat("the run has ", state.step, " steps already, ", totalSteps(),
-                                   " are asked for (--steps): nothing is left to train")
-                          : concat("going on from step ", state.step));
+    if (resumed)
+      notes.push_back(resumedText(state.step, totalSteps(), stoppedEarly()));
     else if (Status status = starting().initialize(notes); status.failed())
       return status;
-    state.plateau = session.recipe.plateau ? std::optional(state.plateau.value_or(Plateau())) : std::nullopt;
+    state.plateau =
+        session.recipe.plateau ? std::optional(state.plateau.value_or(Plateau{std::nullopt, 0, 0, state.step})) : std::nullopt;
     if (state.plateau)
       session.lowerRate(state.plateau->lowered);
     session.setSeed(state.seed);
@@ -118,22 +117,6 @@ private:
     if (Status status = session.saveDescription(run); status.failed())
       return status;
     return options.tensorBoard ? recorder.openEvents(run) : Status();
-  }
-
-  /// What the recipe gives in epochs, in steps.
-  Status setLength(std::vector<std::string> &notes) {
-    const double epochs = session.parameters->manifest().epochs;
-    if (session.recipe.epochs > 0)
-      notes.push_back(epochsText(session, session.recipe.epochs));
-    if (epochs == 0)
-      return {};
-    const uint64_t steps = session.stepsOf(epochs);
-    if (static_cast<uint64_t>(session.recipe.warmup) >= steps)
-      return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup,
-                        " steps, but its schedule of ", epochs, " epochs has ", steps, " with this text");
-    for (SessionTask *task : session.tasks())
-      task->train->setTotalSteps(steps);
-    return {};
   }
 
   Status oneStep() {
@@ -341,7 +324,7 @@ private:
   void countForPlateau() {
     const auto &[name, value] = lastHeldOut->numbers[0];
     const bool counts = session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0;
-    if (!state.plateau || !counts || !waitForBetter(value, *session.recipe.plateau, *state.plateau))
+    if (!state.plateau || !counts || !waitForBetter(value, *session.recipe.plateau, state.step, *state.plateau))
       return;
     session.lowerRate(state.plateau->lowered);
     progress.message(plateauText(name, state.step, state.plateau->lowered));
@@ -349,7 +332,12 @@ private:
 
   /// Errors of kind Resource (a full disk) are warnings while training goes on.
   Status prepareAverages() {
-    return session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery()) : Status();
+    std::vector<std::string> notes;
+    Status status =
+        session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery(), notes) : Status();
+    for (const std::string &note : notes)
+      progress.message(note);
+    return status;
   }
   Status write() {
     Status status = prepareAverages();
@@ -394,6 +382,15 @@ private:
     const auto before = state.best;
     Status status = validate();
     return status.ok() && state.best != before ? tolerated(write()) : status;
+  }
+
+  /// What a run without the interruption would have counted, before the first step that may depend on it; counted it is part of
+  /// the checkpoint, as in `evaluateLast`.
+  Status evaluateMissed() {
+    if (!missesEvaluation(state, session.recipe.validEvery))
+      return {};
+    Status status = validate();
+    return status.ok() && lastEvaluated ? tolerated(write()) : status;
   }
 
   void sumUp() {

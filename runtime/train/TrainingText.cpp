@@ -59,6 +59,14 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
                        " (the newest ", static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());
 }
 
+std::string resumedText(uint64_t step, uint64_t total, bool stoppedEarly) {
+  if (stoppedEarly)
+    return "the run has stopped early; nothing is left to train";
+  return total > 0 && step >= total
+             ? concat("the run has ", step, " steps already, ", total, " are asked for (--steps): nothing is left to train")
+             : concat("going on from step ", step);
+}
+
 std::string skippedText(const std::optional<double> &usedScale, const std::optional<double> &nextScale,
                         const runtime::Manifest &manifest) {
   if (!usedScale)

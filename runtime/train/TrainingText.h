@@ -16,6 +16,9 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
 /// "3 epochs of 12 batches are 36 steps".
 std::string epochsText(const Session &session, double epochs);
 
+/// What is left of a run that has `step` steps, of `total` (0: no limit).
+std::string resumedText(uint64_t step, uint64_t total, bool stoppedEarly);
+
 /// Why an update was skipped: the loss or its gradient, or with `usedScale` the gradients of the loss times that alone.
 std::string skippedText(const std::optional<double> &usedScale, const std::optional<double> &nextScale,
                         const runtime::Manifest &manifest);

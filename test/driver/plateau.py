@@ -2,10 +2,15 @@
 
 plateau.py RUN PATIENCE  each rate is 0.5^k of 8, k how often more than PATIENCE evaluations in a row were no better
 plateau.py same RUN OTHER        both have the same rates and losses
+plateau.py stop RUN COMMAND      a signal cuts off an evaluation of the command that trains RUN, and the same command goes on
 """
 import json
 import os
+import shutil
+import signal
+import subprocess
 import sys
+import time
 
 
 def lines(run):
@@ -31,7 +36,31 @@ def check(run, patience):
     print(f"lowered {lowered} times")
 
 
+def written(run):
+    try:
+        return lines(run)
+    except (OSError, ValueError):  # not there yet, or half a line
+        return []
+
+
+def stop(run, command):
+    for attempt in range(50):
+        process, target = subprocess.Popen(command, stdin=subprocess.DEVNULL), 10 + 2 * (attempt % 20)
+        while process.poll() is None and not any(line["step"] >= target for line in written(run)):
+            time.sleep(0.0005)
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        last = lines(run)[-1]
+        if process.returncode == 75 and last["step"] % 2 == 0 and "valid_nll" not in last:
+            subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+            return print(f"cut off the evaluation of step {last['step']}")
+        shutil.rmtree(run)
+    sys.exit("WRONG: no signal came in an evaluation")
+
+
 def main():
+    if sys.argv[1] == "stop":
+        return stop(sys.argv[2], sys.argv[3:])
     if sys.argv[1] == "same":
         a, b = ([[line.get(key) for key in ("step", "loss", "lr", "valid_nll")] for line in lines(run) if "lr" in line]
                 for run in sys.argv[2:])

@@ -5,6 +5,8 @@ tasks.py order RUN shuffled|turns|share  the metrics name tasks in an order that
 tasks.py steps RUN FOLDER [wrong]        parameters and moments after RUN are those of Adam over the losses of the tasks that its
                                          metrics name, where a step leaves what its loss does not reach alone; `wrong`: where all
                                          parameters take part in each step
+tasks.py best RUN EVAL                   EVAL, what tenon eval --json says of the best checkpoint, has the lowest `far` of the
+                                         evaluations in the metrics of RUN
 """
 import json
 import math
@@ -40,6 +42,11 @@ def write(folder):
         x, y = rows(task)
         save(os.path.join(folder, task + ".x.npy"), (len(x), D), [value for row in x for value in row])
         save(os.path.join(folder, task + ".y.npy"), (len(y),), y)
+        with open(os.path.join(folder, task + ".jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"x": a, "y": b}) + "\n" for a, b in zip(x, y))
+    for name, labels in (("digits", "01"), ("words", ("ent", "not")), ("kinds", ("maybe", "no", "yes"))):
+        with open(os.path.join(folder, name + ".tsv"), "w", encoding="utf-8") as file:
+            file.writelines(f"{labels[i % len(labels)]}\tsome text {i}\n" for i in range(12))
 
 
 def lines(run):
@@ -60,6 +67,16 @@ def order(run, rule):
     if not good or len(names) < 40:
         sys.exit(f"WRONG: {names}")
     print(f"{len(names)} steps in an order of {rule}")
+
+
+def best(run, evaluation):
+    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+        values = [line["valid_far"] for line in map(json.loads, file) if "valid_far" in line]
+    with open(evaluation, encoding="utf-8") as file:
+        found = json.load(file)["far"]
+    if abs(found - min(values)) > 1e-6 * abs(found):
+        sys.exit(f"WRONG: far is {found}, of {values}")
+    print(f"the best of {len(values)} evaluations")
 
 
 def gradients(task, values):
@@ -104,6 +121,8 @@ def main():
         write(sys.argv[2])
     elif what == "order":
         order(*sys.argv[2:])
+    elif what == "best":
+        best(*sys.argv[2:])
     else:
         steps(sys.argv[2], "wrong" in sys.argv)
 

@@ -185,6 +185,10 @@ private:
     if (!opened.ok())
       return opened.status();
     const Manifest &manifest = opened->artifact->manifest();
+    if (const runtime::JsonValue *made = manifest.recipe.find("settings"); made && made->find("tasks"))
+      return inputError(
+          "not supported yet: attention of ", run.path,
+          ", whose recipe has `tasks`: each has an evaluation and data of its own, and nothing says which is meant");
     auto target = targetOf(manifest, run.path);
     auto saved = train::readRunSettings(run);
     auto symbols = train::readVocabulary(run);

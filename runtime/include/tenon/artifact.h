@@ -62,7 +62,8 @@ typedef struct TnContext {
   uint64_t step;          /* 72: counts training batches from 0; an optimizer step takes `accumulate` of them */
   void *pool;             /* 80: of parallel_for's owner */
   uint64_t flags;         /* 88: TnFlag */
-  uint64_t total_steps;   /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
+  uint64_t total_steps;   /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; of schedule =
+                             plateau k + 1, k how often the rate was lowered; at least 1 */
   void (*group_ready)(
       const struct TnContext *context,
       int64_t group);   /* 104: called between kernels when the gradients of a group are finished; null: nobody is */

@@ -139,8 +139,9 @@ TN_API tn_error *tn_context_get_scalar(const tn_context *context, const char *ou
 TN_API tn_error *tn_context_lend_input(tn_context *context, int input, void *buffer);
 TN_API tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer);
 /* Seed of dropout and sampling; number of the training batch from 0 (the optimizer's step too, unless the recipe accumulates
- * several batches into one); steps of a schedule whose length the recipe gives in epochs; flags: 1 makes tn_context_run
- * the gradients half of a step, 2 its update half, see below. */
+ * several batches into one); steps of a schedule whose length the recipe gives in epochs, or for schedule = plateau
+ * k + 1, k how often the rate was lowered; flags: 1 makes tn_context_run the gradients half of a step, 2 its update half, see
+ * below. */
 TN_API void tn_context_set_seed(tn_context *context, uint64_t seed);
 TN_API void tn_context_set_step(tn_context *context, uint64_t step);
 TN_API uint64_t tn_context_step(const tn_context *context); /* as set */
