@@ -209,7 +209,7 @@ def sizes(made):
 def coverage(made, walks, found):
     texts = "\n".join(one.specification() for one in made + walks)
     with open(os.path.join(ROOT, "frontend", "sema", "builtins", "Builtins.cpp"), encoding="utf-8") as file:
-        names = set(re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', file.read()))
+        names = set(re.findall(r'\{"(\w+)",\s*(?:&Checker::\w+Builtin\}|\{Op::)', file.read()))
     missing = [f"the function {name}" for name in sorted(names - ELSEWHERE) if not re.search(rf"\b{name}\b", texts)] + sizes(made)
     wanted = all_ops() | {f"attention.{name}" for name in TERMS}
     missing += [f"the op {op}" for op in sorted(wanted - found - OPS_ELSEWHERE)]
