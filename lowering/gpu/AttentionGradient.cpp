@@ -58,6 +58,37 @@ AttentionGradient::Numbers AttentionGradient::numbersAt(const Pairs &pairs, cons
   return numbers;
 }
 
+AttentionGradient::Values AttentionGradient::overTiles(IndexRange range, ValueRange before,
+                                                       llvm::function_ref<Values(Value, Values)> emitTile) {
+  auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), before);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+std::function<AttentionGradient::Values(Value, Value)> AttentionGradient::from(SharedRows shared) {
+  return [this, shared](Value n, Value column) {
+    return Values{LLVM::LoadOp::create(builder, on.element, on.sharedAt(shared, n, column))};
+  };
+}
+
+Value AttentionGradient::within(Value column, int64_t width) {
+  return width % PairTile::across ? minimum(builder, column, on.number(width - 1)) : column;
+}
+
+void AttentionGradient::store(Value result, ArrayRef<Value> sums, int64_t width, llvm::function_ref<Place(Value)> placeOf) {
+  if (!result)
+    return;
+  Values offsets, exists;
+  for (int64_t r = 0; r < tile.ownRows(); ++r) {
+    const Place place = placeOf(on.row(r));
+    offsets.push_back(place.offset);
+    exists.push_back(place.exists);
+  }
+  on.storeRows(result, offsets, exists, sums, width);
+}
+
 LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
   const PairTile tile = *backwardTile(operands);

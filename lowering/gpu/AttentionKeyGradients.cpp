@@ -10,7 +10,7 @@ namespace {
 class KeyGradients : AttentionGradient {
 public:
   KeyGradients(AttentionGradOp op, KernelCode &code, const AttentionOperands &operands, PairTile tile)
-      : AttentionGradient(op, code, operands, tile), code(code), builder(code.builder), operands(operands), tile(tile) {
+      : AttentionGradient(op, code, operands, tile) {
     const int64_t ofWidth = tile.ownRows() * PairTile::ownOf(operands.keyWidth());
     ofKey = sums.take(wanted.key ? ofWidth : 0);
     ofPosition = sums.take(wanted.positionKey ? ofWidth : 0);
@@ -33,11 +33,8 @@ public:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(heads.getBody());
       on.head = add(builder, multiply(builder, on.keyHead, on.number(group)), heads.getInductionVar());
-      auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), heads.getRegionIterArgs());
-      builder.setInsertionPointToStart(loop.getBody());
-      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
-      builder.setInsertionPointAfter(loop);
-      scf::YieldOp::create(builder, loop.getResults());
+      scf::YieldOp::create(builder, overTiles(range, heads.getRegionIterArgs(),
+                                              [&](Value first, Values before) { return emitTile(first, before); }));
     }
     finish(llvm::to_vector_of<Value>(heads.getResults()));
   }
@@ -58,11 +55,6 @@ private:
     code.barrier();
     auto part = [&](size_t first, size_t end) { return ArrayRef(before).slice(first, end - first); };
     auto ofScores = [&](Value n) { return on.weightsOfColumns(scores, n); };
-    auto from = [&](SharedRows shared) {
-      return [this, shared](Value n, Value column) {
-        return SmallVector<Value>{LLVM::LoadOp::create(builder, on.element, on.sharedAt(shared, n, column))};
-      };
-    };
     SmallVector<Value> after;
     if (wanted.key)
       llvm::append_range(after, on.accumulate(part(ofKey, ofPosition), width, ofScores, from(queryRows)));
@@ -81,12 +73,11 @@ private:
   /// Of the table that keys ask, for a query and the thread's keys.
   SmallVector<Value> rowsOfTable(Value query, Value column) {
     const int64_t width = operands.keyWidth();
-    query = minimum(builder, query, subtract(builder, on.queries, on.number(1)));
-    if (width % PairTile::across != 0)
-      column = minimum(builder, column, on.number(width - 1));
+    query = atMost(query, on.queries);
+    column = within(column, width);
     SmallVector<Value> numbers;
     for (int64_t r = 0; r < tile.ownRows(); ++r) {
-      Value key = minimum(builder, add(builder, firstKey, on.row(r)), subtract(builder, on.keys, on.number(1)));
+      Value key = atMost(add(builder, firstKey, on.row(r)), on.keys);
       Value at = add(builder, on.offsetOfPlace(on.placesOf(query, key)[0], width), column);
       numbers.push_back(on.load(operands.keyTable, at));
     }
@@ -94,27 +85,19 @@ private:
   }
 
   void finish(ArrayRef<Value> after) {
-    auto store = [&](Value result, size_t first, size_t end, int64_t width) {
-      if (!result)
-        return;
-      SmallVector<Value> offsets, exists;
-      for (int64_t r = 0; r < tile.ownRows(); ++r) {
-        Value key = add(builder, firstKey, on.row(r));
-        exists.push_back(on.less(key, on.keys));
-        offsets.push_back(on.offsetOfKey(key, width));
-      }
-      on.storeRows(result, offsets, exists, after.slice(first, end - first), width);
+    auto part = [&](size_t first, size_t end) { return after.slice(first, end - first); };
+    auto at = [&](int64_t width) {
+      return [this, width](Value row) {
+        Value key = add(builder, firstKey, row);
+        return Place{on.offsetOfKey(key, width), on.less(key, on.keys)};
+      };
     };
-    store(wanted.key, ofKey, ofPosition, operands.keyWidth());
-    store(wanted.positionKey, ofPosition, ofValue, operands.keyWidth());
-    store(wanted.value, ofValue, sums.count(), operands.valueWidth());
+    const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
+    store(wanted.key, part(ofKey, ofPosition), width, at(width));
+    store(wanted.positionKey, part(ofPosition, ofValue), width, at(width));
+    store(wanted.value, part(ofValue, sums.count()), valueWidth, at(valueWidth));
   }
 
-  KernelCode &code;
-  ImplicitLocOpBuilder &builder;
-  const AttentionOperands &operands;
-  const PairTile tile;
-  Sums sums;
   size_t ofKey, ofPosition, ofValue;
   Value firstKey;
   SharedRows queryRows, keyRows, dyRows, valueRows, scores, weights;

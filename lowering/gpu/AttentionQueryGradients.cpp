@@ -10,7 +10,7 @@ namespace {
 class QueryGradients : AttentionGradient {
 public:
   QueryGradients(AttentionGradOp op, KernelCode &code, const AttentionOperands &operands, PairTile tile)
-      : AttentionGradient(op, code, operands, tile), code(code), builder(code.builder), operands(operands), tile(tile) {
+      : AttentionGradient(op, code, operands, tile) {
     const int64_t ofWidth = tile.ownRows() * PairTile::ownOf(operands.keyWidth());
     ofQuery = sums.take(wanted.query ? ofWidth : 0);
     ofPosition = sums.take(wanted.positionQuery ? ofWidth : 0);
@@ -30,13 +30,8 @@ public:
     rows = rowsAt(on.queriesFrom(firstQuery), dyRows);
     Value last = minimum(builder, add(builder, firstQuery, on.number(tile.side)), on.queries);
     IndexRange range = on.keysSeen(firstQuery, subtract(builder, last, on.number(1)));
-    auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), on.zeros(int64_t(sums.count())));
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
-    }
-    finish(llvm::to_vector_of<Value>(loop.getResults()));
+    finish(
+        overTiles(range, on.zeros(int64_t(sums.count())), [&](Value first, Values before) { return emitTile(first, before); }));
   }
 
 private:
@@ -53,9 +48,7 @@ private:
     auto ofRows = [&](Value n) { return on.weightsOfRows(ofPairs, n); };
     SmallVector<Value> after;
     if (wanted.query)
-      llvm::append_range(after, on.accumulate(part(ofQuery, ofPosition), width, ofRows, [&](Value n, Value column) {
-        return SmallVector<Value>{LLVM::LoadOp::create(builder, on.element, on.sharedAt(keyRows, n, column))};
-      }));
+      llvm::append_range(after, on.accumulate(part(ofQuery, ofPosition), width, ofRows, from(keyRows)));
     if (wanted.positionQuery)
       llvm::append_range(after, overPlaces(part(ofPosition, ofSelected), pairs, firstKey));
     if (wanted.selectedScores)
@@ -69,12 +62,12 @@ private:
     const int64_t width = operands.keyWidth();
     auto ofRows = [&](Value n) { return on.weightsOfRows(ofPairs, n); };
     return on.accumulate(before, width, ofRows, [&](Value n, Value column) {
-      Value key = minimum(builder, add(builder, firstKey, n), subtract(builder, on.keys, on.number(1)));
-      Value within = width % PairTile::across ? minimum(builder, column, on.number(width - 1)) : column;
+      Value key = atMost(add(builder, firstKey, n), on.keys);
+      column = within(column, width);
       return llvm::map_to_vector(pairs.queries, [&](Value query) {
         Value sum;
         for (Value place : on.placesOf(query, key)) {
-          Value at = add(builder, on.offsetOfPlace(place, width), within);
+          Value at = add(builder, on.offsetOfPlace(place, width), column);
           Value one = on.load(operands.table, at);
           sum = sum ? Value(arith::AddFOp::create(builder, sum, one)) : one;
         }
@@ -96,31 +89,22 @@ private:
   }
 
   void finish(ArrayRef<Value> after) {
-    SmallVector<Value> offsets, exists;
     const int64_t width = operands.keyWidth();
-    for (int64_t r = 0; r < tile.ownRows(); ++r) {
-      Value query = add(builder, firstQuery, on.row(r));
-      exists.push_back(on.less(query, on.queries));
-      offsets.push_back(on.offsetOfQuery(query, width));
-      if (!wanted.selectedScores)
-        continue;
+    auto at = [&](Value row) {
+      Value query = add(builder, firstQuery, row);
+      return Place{on.offsetOfQuery(query, width), on.less(query, on.queries)};
+    };
+    for (int64_t r = 0; r < tile.ownRows() && wanted.selectedScores; ++r)
       for (int64_t which : {0, 1}) {
+        Value query = add(builder, firstQuery, on.row(r));
         Value sum = on.acrossRow(Reduction::sum, after[ofSelected + size_t(2 * r + which)]);
-        Value at = add(builder, on.offsetOfQuery(query, 2), on.number(which));
-        code.ifThen(on.both(exists.back(), on.isFirstColumn()), [&] { on.store(wanted.selectedScores, at, sum); });
+        Value offset = add(builder, on.offsetOfQuery(query, 2), on.number(which));
+        code.ifThen(on.both(at(on.row(r)).exists, on.isFirstColumn()), [&] { on.store(wanted.selectedScores, offset, sum); });
       }
-    }
-    if (wanted.query)
-      on.storeRows(wanted.query, offsets, exists, after.slice(ofQuery, ofPosition - ofQuery), width);
-    if (wanted.positionQuery)
-      on.storeRows(wanted.positionQuery, offsets, exists, after.slice(ofPosition, ofSelected - ofPosition), width);
+    store(wanted.query, after.slice(ofQuery, ofPosition - ofQuery), width, at);
+    store(wanted.positionQuery, after.slice(ofPosition, ofSelected - ofPosition), width, at);
   }
 
-  KernelCode &code;
-  ImplicitLocOpBuilder &builder;
-  const AttentionOperands &operands;
-  const PairTile tile;
-  Sums sums;
   size_t ofQuery, ofPosition, ofSelected;
   Rows rows;
   Value firstQuery;

@@ -12,7 +12,7 @@ namespace {
 class TableGradients : AttentionGradient {
 public:
   TableGradients(AttentionGradOp op, KernelCode &code, const AttentionOperands &operands, PairTile tile)
-      : AttentionGradient(op, code, operands, tile), code(code), builder(code.builder), operands(operands), tile(tile) {
+      : AttentionGradient(op, code, operands, tile) {
     auto of = [&](Value result, int64_t width) { return result ? tile.ownRows() * PairTile::ownOf(width) : 0; };
     ofTable = sums.take(of(wanted.table, operands.keyWidth()));
     ofKeyTable = sums.take(of(wanted.keyTable, operands.keyWidth()));
@@ -28,13 +28,8 @@ public:
     scores = on.sharedRows(tile.side), weights = on.sharedRows(tile.side);
     Value last = minimum(builder, add(builder, firstPlace, on.number(tile.side)), on.rows);
     IndexRange range = on.queriesAtPlaces(firstPlace, subtract(builder, last, on.number(1)));
-    auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), on.zeros(int64_t(sums.count())));
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
-    }
-    finish(llvm::to_vector_of<Value>(loop.getResults()));
+    finish(
+        overTiles(range, on.zeros(int64_t(sums.count())), [&](Value first, Values before) { return emitTile(first, before); }));
   }
 
 private:
@@ -61,16 +56,11 @@ private:
     const int64_t width = operands.keyWidth();
     auto part = [&](size_t first, size_t end) { return before.slice(first, end - first); };
     auto byScores = [&](Value n) { return on.weightsOfColumns(scores, n); };
-    auto queryOf = [&](Value n) {
-      return minimum(builder, add(builder, firstQuery, n), subtract(builder, on.queries, on.number(1)));
-    };
-    auto within = [&](Value column) {
-      return width % PairTile::across ? minimum(builder, column, on.number(width - 1)) : column;
-    };
+    auto queryOf = [&](Value n) { return atMost(add(builder, firstQuery, n), on.queries); };
     SmallVector<Value> after;
     if (wanted.table)
       llvm::append_range(after, on.accumulate(part(ofTable, ofKeyTable), width, byScores, [&](Value n, Value column) {
-        Value at = add(builder, on.offsetOfQuery(queryOf(n), width), within(column));
+        Value at = add(builder, on.offsetOfQuery(queryOf(n), width), within(column, width));
         return SmallVector<Value>{on.load(operands.positionQuery, at)};
       }));
     if (wanted.keyTable)
@@ -78,7 +68,7 @@ private:
         SmallVector<Value> numbers;
         for (int64_t r = 0; r < tile.ownRows(); ++r) {
           Value key = on.keyAt(queryOf(n), add(builder, firstPlace, on.row(r))).first;
-          Value at = add(builder, on.offsetOfKey(key, width), within(column));
+          Value at = add(builder, on.offsetOfKey(key, width), within(column, width));
           numbers.push_back(on.load(operands.positionKey, at));
         }
         return numbers;
@@ -87,40 +77,26 @@ private:
       llvm::append_range(after, on.accumulate(part(ofScores, ofValues), 1, byScores,
                                               [&](Value, Value) { return SmallVector<Value>{on.real(1)}; }));
     if (wanted.valueTable)
-      llvm::append_range(
-          after,
-          on.accumulate(
-              part(ofValues, sums.count()), operands.valueWidth(), [&](Value n) { return on.weightsOfColumns(weights, n); },
-              [&](Value n, Value column) {
-                return SmallVector<Value>{LLVM::LoadOp::create(builder, on.element, on.sharedAt(dyRows, n, column))};
-              }));
+      llvm::append_range(after, on.accumulate(
+                                    part(ofValues, sums.count()), operands.valueWidth(),
+                                    [&](Value n) { return on.weightsOfColumns(weights, n); }, from(dyRows)));
     return after;
   }
 
   void finish(ArrayRef<Value> after) {
-    auto store = [&](Value result, size_t first, size_t end, int64_t width) {
-      if (!result)
-        return;
-      SmallVector<Value> offsets, exists;
-      for (int64_t r = 0; r < tile.ownRows(); ++r) {
-        Value place = add(builder, firstPlace, on.row(r));
-        exists.push_back(on.less(place, on.rows));
+    auto put = [&](Value result, size_t first, size_t end, int64_t width) {
+      store(result, after.slice(first, end - first), width, [&](Value number) {
+        Value place = add(builder, firstPlace, number);
         Value row = add(builder, multiply(builder, on.batch, on.rows), place); // the batch is in front
-        offsets.push_back(on.offsetOfPlace(row, width));
-      }
-      on.storeRows(result, offsets, exists, after.slice(first, end - first), width);
+        return Place{on.offsetOfPlace(row, width), on.less(place, on.rows)};
+      });
     };
-    store(wanted.table, ofTable, ofKeyTable, operands.keyWidth());
-    store(wanted.keyTable, ofKeyTable, ofScores, operands.keyWidth());
-    store(wanted.scoreTable, ofScores, ofValues, 1);
-    store(wanted.valueTable, ofValues, sums.count(), operands.valueWidth());
+    put(wanted.table, ofTable, ofKeyTable, operands.keyWidth());
+    put(wanted.keyTable, ofKeyTable, ofScores, operands.keyWidth());
+    put(wanted.scoreTable, ofScores, ofValues, 1);
+    put(wanted.valueTable, ofValues, sums.count(), operands.valueWidth());
   }
 
-  KernelCode &code;
-  ImplicitLocOpBuilder &builder;
-  const AttentionOperands &operands;
-  const PairTile tile;
-  Sums sums;
   size_t ofTable, ofKeyTable, ofScores, ofValues;
   Value firstPlace;
   SharedRows queryRows, dyRows, scores, weights;
