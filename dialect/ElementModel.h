@@ -3,7 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "runtime/DataType.h"
+#include "runtime/base/DataType.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace tenon {

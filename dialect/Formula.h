@@ -42,7 +42,7 @@ public:
   Polynomial aligned(const Polynomial &bytes);
   /// True only if left <= right for all dims; may miss cases.
   bool atMost(const Polynomial &left, const Polynomial &right) const;
-  /// In the language of runtime/Formula.h: `6144*B*T + 64*ceil((4*B)/64)`.
+  /// In the language of runtime/artifact/Formula.h: `6144*B*T + 64*ceil((4*B)/64)`.
   std::string text(const Polynomial &polynomial) const;
   const std::vector<std::string> &names() const { return dims; }
 

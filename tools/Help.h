@@ -1,6 +1,6 @@
 // How the commands print their help and check numbers: examples come first.
 #pragma once
-#include "runtime/Nearest.h"
+#include "runtime/base/Nearest.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>

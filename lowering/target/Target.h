@@ -89,7 +89,7 @@ public:
 
   // In the manifest.
   virtual llvm::StringRef triple() const = 0;
-  /// The device of the runtime that runs the code (Device::name, runtime/Device.h).
+  /// The device of the runtime that runs the code (Device::name, runtime/device/Device.h).
   virtual llvm::StringRef device() const = 0;
 
   // Weights in memory.

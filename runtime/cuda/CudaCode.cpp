@@ -1,5 +1,5 @@
 #include "runtime/cuda/CudaCode.h"
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <charconv>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "runtime/cuda/CudaDevice.h"
-#include "runtime/HostDevice.h"
 #include "runtime/cuda/CudaCode.h"
+#include "runtime/device/HostDevice.h"
 
 namespace tenon::runtime::cuda {
 

@@ -1,7 +1,7 @@
 // NVIDIA's driver, opened while the program runs: a machine that has none runs everything else. What is used of its interface is
 // declared here; no toolkit is needed to build. TENON_LIBCUDA: another library in its place.
 #pragma once
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include <cstddef>
 #include <cstdint>
 

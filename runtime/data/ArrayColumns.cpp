@@ -1,7 +1,7 @@
 #include "runtime/data/ArrayColumns.h"
-#include "runtime/Convert.h"
-#include "runtime/Npy.h"
+#include "runtime/base/Convert.h"
 #include "runtime/data/RowTask.h"
+#include "runtime/files/Npy.h"
 #include <algorithm>
 #include <span>
 

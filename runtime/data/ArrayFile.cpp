@@ -1,8 +1,8 @@
 #include "runtime/data/ArrayFile.h"
-#include "runtime/Checked.h"
-#include "runtime/Convert.h"
-#include "runtime/Npy.h"
-#include "runtime/Safetensors.h"
+#include "runtime/base/Checked.h"
+#include "runtime/base/Convert.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include <cmath>
 
 namespace tenon::data {
@@ -85,7 +85,7 @@ std::string ArrayFile::placeOf(uint64_t index) const {
   if (sizes.empty() || perRow == 0)
     return shown;
   std::string text = runtime::concat(shown, ": row ", index / perRow);
-  return sizes.size() == 1 ? text : text + ", element " + runtime::placeText(index % perRow, {sizes.begin() + 1, sizes.end()});
+  return sizes.size() == 1 ? text : text + ", element " + runtime::placeText(index % perRow, std::span(sizes).subspan(1));
 }
 
 Status ArrayFile::read(uint64_t first, uint64_t count, DataType to, void *target) const {

@@ -1,7 +1,7 @@
 // One array of a file, read piece by piece: a .npy file, or "weights.safetensors:name".
 #pragma once
-#include "runtime/DataType.h"
-#include "runtime/File.h"
+#include "runtime/base/DataType.h"
+#include "runtime/base/File.h"
 #include <vector>
 
 namespace tenon::data {
@@ -22,8 +22,8 @@ public:
   /// Size of the first axis; 0 without axes.
   uint64_t rows() const { return sizes.empty() ? 0 : sizes[0]; }
   uint64_t bytes() const;
-  /// `count` elements from `first` on, converted to `to` as runtime/Convert.h says. The error names file, place and value; NaN
-  /// and infinities are one.
+  /// `count` elements from `first` on, converted to `to` as runtime/base/Convert.h says. The error names file, place and value;
+  /// NaN and infinities are one.
   runtime::Status read(uint64_t first, uint64_t count, runtime::DataType to, void *target) const;
   /// "labels.npy: row 17, element [0, 3]" of an element, for messages.
   std::string placeOf(uint64_t index) const;

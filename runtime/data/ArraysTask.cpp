@@ -1,5 +1,5 @@
 // arrays(ids = "ids.npy", label = "label.npy"): one file per input, whose first axis runs over the samples.
-#include "runtime/Convert.h"
+#include "runtime/base/Convert.h"
 #include "runtime/data/ArrayColumns.h"
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"

@@ -1,6 +1,6 @@
 #include "runtime/data/Classes.h"
-#include "runtime/Json.h"
-#include "runtime/Nearest.h"
+#include "runtime/base/Json.h"
+#include "runtime/base/Nearest.h"
 #include <algorithm>
 #include <tuple>
 

@@ -1,6 +1,6 @@
 #include "runtime/data/Fingerprint.h"
-#include "runtime/File.h"
-#include "runtime/Hash.h"
+#include "runtime/base/File.h"
+#include "runtime/base/Hash.h"
 #include <algorithm>
 #include <filesystem>
 

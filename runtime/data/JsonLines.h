@@ -1,6 +1,6 @@
 // The lines of text files, read one by one: in memory is where each begins.
 #pragma once
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include <vector>
 
 namespace tenon::data {

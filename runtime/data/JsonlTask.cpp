@@ -1,7 +1,7 @@
 // jsonl(text = "f.jsonl", ids = "text", label = "label"): one JSON object per line, each key for one input. Lists of numbers,
 // texts as UTF-8 bytes, names of classes. The lines stay in the file; in memory is where each begins.
-#include "runtime/Json.h"
-#include "runtime/Nearest.h"
+#include "runtime/base/Json.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/data/Inputs.h"
 #include "runtime/data/JsonLines.h"
 #include "runtime/data/RowTask.h"

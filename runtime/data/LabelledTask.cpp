@@ -1,7 +1,7 @@
 // single, pairs and tags: texts with labels of a person's own, one row of a file each (docs/recipes.md). Fine-tuning as
 // google-research/bert does it: run_classifier.py; tags stand at the first piece of a word.
-#include "runtime/Json.h"
-#include "runtime/Nearest.h"
+#include "runtime/base/Json.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/Inputs.h"
 #include "runtime/data/RowTask.h"

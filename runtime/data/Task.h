@@ -1,7 +1,7 @@
 // Data tasks: what a recipe's `data = task(...)` means. A task fills the inputs of an entry, by name, for the batch with a given
 // index; the batch is a function of (seed, index) alone, so a run can go on from any index and needs no other state.
 #pragma once
-#include "runtime/DataType.h"
+#include "runtime/base/DataType.h"
 #include "runtime/data/Text.h"
 #include <memory>
 

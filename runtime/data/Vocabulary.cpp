@@ -1,6 +1,6 @@
 #include "runtime/data/Vocabulary.h"
-#include "runtime/Hash.h"
-#include "runtime/Json.h"
+#include "runtime/base/Hash.h"
+#include "runtime/base/Json.h"
 #include "runtime/data/Text.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>

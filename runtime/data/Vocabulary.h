@@ -1,6 +1,6 @@
 // Symbols of a text: bytes, characters or the lines of a vocabulary file, and the text of symbols.
 #pragma once
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,5 +1,5 @@
 #include "runtime/generate/Generator.h"
-#include "runtime/Artifact.h"
+#include "runtime/artifact/Artifact.h"
 #include "runtime/data/Utf8.h"
 #include <utility>
 

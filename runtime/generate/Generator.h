@@ -1,6 +1,6 @@
 // Text from an entry that keeps its past: states such as Transformer-XL's memory, or the keys and values of `out step(T)`.
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 #include "runtime/data/Vocabulary.h"
 #include "runtime/generate/Settings.h"
 #include <functional>

@@ -1,6 +1,6 @@
 // Rows of what a walk keeps: copied from one text to another, as beams are chosen.
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 
 namespace tenon::generate {
 

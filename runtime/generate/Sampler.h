@@ -1,6 +1,6 @@
 // From logits to the next symbol.
 #pragma once
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #include "runtime/generate/Search.h"
-#include "runtime/Artifact.h"
+#include "runtime/artifact/Artifact.h"
 #include "runtime/generate/LogSumExp.h"
 #include <algorithm>
 #include <cmath>

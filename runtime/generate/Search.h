@@ -1,6 +1,6 @@
 // Several texts at once, by beam search: from an entry that walks an axis, with whatever else it reads (a source, once per text).
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 #include "runtime/generate/KeptRows.h"
 #include "runtime/generate/Settings.h"
 #include <functional>

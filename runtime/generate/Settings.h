@@ -1,6 +1,6 @@
 // What a `generate` block says.
 #pragma once
-#include "runtime/Manifest.h"
+#include "runtime/artifact/Manifest.h"
 #include "runtime/generate/BeamRules.h"
 #include "runtime/generate/Sampler.h"
 #include <optional>

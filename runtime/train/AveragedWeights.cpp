@@ -1,6 +1,6 @@
 #include "runtime/train/AveragedWeights.h"
-#include "runtime/Checkpoint.h"
-#include "runtime/Safetensors.h"
+#include "runtime/files/Checkpoint.h"
+#include "runtime/files/Safetensors.h"
 #include <algorithm>
 
 namespace tenon::train {

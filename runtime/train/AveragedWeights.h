@@ -1,8 +1,8 @@
 // What `average` of a recipe asks for: means of the parameters over the steps of a run. Evaluations, checkpoints and all later
 // commands read them; the optimizer goes on from the parameters themselves.
 #pragma once
-#include "runtime/Parameters.h"
-#include "runtime/Threads.h"
+#include "runtime/device/Threads.h"
+#include "runtime/parameters/Parameters.h"
 #include "runtime/train/Recipe.h"
 #include <set>
 

@@ -1,6 +1,6 @@
 // One number of several batches, by the formulas of the manifest (docs/artifact.md, "Outputs of eval").
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 
 namespace tenon::train {
 

@@ -1,6 +1,6 @@
 // The inputs of a context, filled by a data task.
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 #include "runtime/data/Task.h"
 #include <optional>
 

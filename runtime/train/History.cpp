@@ -1,6 +1,6 @@
 #include "runtime/train/History.h"
-#include "runtime/File.h"
-#include "runtime/Json.h"
+#include "runtime/base/File.h"
+#include "runtime/base/Json.h"
 #include <cerrno>
 #include <cmath>
 #include <fstream>

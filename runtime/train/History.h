@@ -1,6 +1,6 @@
 // What metrics.jsonl tells of a run: for lists and plots. Reads only; a run that is being trained may be looked at.
 #pragma once
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include <map>
 #include <string>
 #include <vector>

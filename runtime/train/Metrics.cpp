@@ -1,5 +1,5 @@
 #include "runtime/train/Metrics.h"
-#include "runtime/Json.h"
+#include "runtime/base/Json.h"
 #include "runtime/train/RunDirectory.h"
 #include <cerrno>
 #include <cmath>

@@ -1,7 +1,7 @@
 // metrics.jsonl: one JSON object per line, written with one call, so that a crash leaves at most one broken line at the end, and
 // a full disk none.
 #pragma once
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #include "runtime/train/Progress.h"
-#include "runtime/Printable.h"
+#include "runtime/base/Printable.h"
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

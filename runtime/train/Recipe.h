@@ -1,6 +1,6 @@
 // A train recipe of a manifest, read into what the training loop uses. The compiled step holds optimizer, schedule and clipping.
 #pragma once
-#include "runtime/Manifest.h"
+#include "runtime/artifact/Manifest.h"
 #include "runtime/data/Task.h"
 #include "runtime/train/TaskOrder.h"
 #include <map>

@@ -1,8 +1,8 @@
 // One call of a recipe's settings, adam(lr = 1e-3) or byte_stream(text = "a.txt"), read from a manifest by the table of recipes.
 #pragma once
 #include "frontend/recipes/RecipeSchema.h"
-#include "runtime/Json.h"
-#include "runtime/Status.h"
+#include "runtime/base/Json.h"
+#include "runtime/base/Status.h"
 #include <algorithm>
 
 namespace tenon::train {

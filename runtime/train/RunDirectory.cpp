@@ -1,5 +1,5 @@
 #include "runtime/train/RunDirectory.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "runtime/data/Utf8.h"
 #include <cerrno>
 #include <charconv>

@@ -1,6 +1,6 @@
 // One training at a time in a run directory. Readers (eval, generate, run) need no lock: what they read is replaced as a whole.
 #pragma once
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 
 namespace tenon::train {
 

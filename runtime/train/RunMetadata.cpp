@@ -1,5 +1,5 @@
 #include "runtime/train/RunMetadata.h"
-#include "runtime/Json.h"
+#include "runtime/base/Json.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

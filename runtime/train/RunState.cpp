@@ -1,6 +1,6 @@
 #include "runtime/train/RunState.h"
-#include "runtime/PublicNames.h"
-#include "runtime/Safetensors.h"
+#include "runtime/files/Safetensors.h"
+#include "runtime/parameters/PublicNames.h"
 #include "runtime/train/RunMetadata.h"
 #include "runtime/train/StateFile.h"
 #include "tenon/artifact.h"

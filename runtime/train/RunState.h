@@ -1,7 +1,7 @@
 // What a run is besides its buffers, and how it gets into a checkpoint and back.
 #pragma once
-#include "runtime/Checkpoint.h"
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
+#include "runtime/files/Checkpoint.h"
 #include <set>
 
 namespace tenon::train {

@@ -1,8 +1,8 @@
 #include "runtime/train/Session.h"
-#include "runtime/Artifact.h"
-#include "runtime/Context.h"
-#include "runtime/File.h"
-#include "runtime/Formula.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/Formula.h"
+#include "runtime/base/File.h"
+#include "runtime/context/Context.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // The parts of a training run: parameters, the train and eval contexts, and their data.
 #pragma once
-#include "runtime/Memory.h"
+#include "runtime/device/Memory.h"
 #include "runtime/train/AveragedWeights.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunDirectory.h"

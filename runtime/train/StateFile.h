@@ -1,9 +1,9 @@
 // The states of a context that are its own, as a safetensors file, and back; those of the model go with the parameters. Errors
 // name the state that does not fit.
 #pragma once
-#include "runtime/Context.h"
-#include "runtime/File.h"
-#include "runtime/Safetensors.h"
+#include "runtime/base/File.h"
+#include "runtime/context/Context.h"
+#include "runtime/files/Safetensors.h"
 
 namespace tenon::train {
 

@@ -1,7 +1,7 @@
 // Event files that TensorBoard reads (tensorflow/core/util/event.proto, tensorflow/core/lib/io/record_writer.cc): a record per
 // line of the metrics.
 #pragma once
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include <cstdint>
 #include <string>
 #include <vector>

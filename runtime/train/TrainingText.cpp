@@ -1,5 +1,5 @@
 #include "runtime/train/TrainingText.h"
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 #include "runtime/train/Progress.h"
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // arrays(..) and jsonl(..): which rows a batch has, what stands in its tensors, and what is refused.
 #include "Batch.h"
 #include "frontend/recipes/RecipeSchema.h"
-#include "runtime/Npy.h"
 #include "runtime/data/Inputs.h"
+#include "runtime/files/Npy.h"
 #include <algorithm>
 #include <fstream>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "LaunchFile.h"
 #include "Models.h"
-#include "runtime/Npy.h"
+#include "runtime/files/Npy.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,5 +1,5 @@
 // Opening of artifacts, tiers, the manifest's checks, contexts.
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include "test/runtime/Support.h"
 #include <cstring>
 #include <xmmintrin.h>

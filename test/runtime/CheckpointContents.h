@@ -1,6 +1,6 @@
 // Contents of checkpoints for tests: every byte is a function of step and place.
 #pragma once
-#include "runtime/Checkpoint.h"
+#include "runtime/files/Checkpoint.h"
 #include "test/runtime/Support.h"
 
 namespace tenon::runtime::test {

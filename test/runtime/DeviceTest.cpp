@@ -4,9 +4,9 @@
 // usage: runtime-device-test ARTIFACT TEXT FOLDER [--claim|--lose]
 //   --claim  the device's views claim to be the host's memory: the first use of one must fault
 //   --lose   copies in lose a bit: the results must differ
-#include "runtime/CApiObjects.h"
-#include "runtime/Checkpoint.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
+#include "runtime/capi/CApiObjects.h"
+#include "runtime/files/Checkpoint.h"
 #include "runtime/generate/Generator.h"
 #include "runtime/train/Evaluate.h"
 #include "runtime/train/RunState.h"

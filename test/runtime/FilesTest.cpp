@@ -1,7 +1,7 @@
 // JSON, safetensors and .npy: what is written reads back; every rule of the formats is enforced.
-#include "runtime/Json.h"
-#include "runtime/Npy.h"
-#include "runtime/Safetensors.h"
+#include "runtime/base/Json.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include "test/runtime/Support.h"
 #include <cmath>
 #include <cstring>

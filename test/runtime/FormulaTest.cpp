@@ -1,4 +1,4 @@
-#include "runtime/Formula.h"
+#include "runtime/artifact/Formula.h"
 #include <gtest/gtest.h>
 
 namespace tenon::runtime::test {

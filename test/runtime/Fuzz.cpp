@@ -1,5 +1,5 @@
 #include "test/runtime/Fuzz.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,9 +1,9 @@
 // Mutates good files and feeds the readers of untrusted data: fuzz-readers KIND COUNT SEED FOLDER; the seed `new` is another one
 // each time, and is printed. Built with AddressSanitizer and UBSan; a finding ends the program, and an input that takes more than
 // 2 s or 1 GB is one. Prints how many inputs were accepted and refused: both must occur, or the mutations test nothing.
-#include "runtime/Manifest.h"
-#include "runtime/Npy.h"
-#include "runtime/Safetensors.h"
+#include "runtime/artifact/Manifest.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include "test/runtime/Fuzz.h"
 #include <atomic>
 #include <csignal>

@@ -1,6 +1,6 @@
 // The files of a run directory and its texts, for fuzz-readers: what is accepted must also hold together.
-#include "runtime/Checkpoint.h"
-#include "runtime/Hash.h"
+#include "runtime/base/Hash.h"
+#include "runtime/files/Checkpoint.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/RunDirectory.h"
 #include "test/runtime/FuzzEntry.h"

@@ -1,5 +1,5 @@
 #include "test/runtime/GuardedDevice.h"
-#include "runtime/Threads.h"
+#include "runtime/device/Threads.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,7 @@
 // A device for tests, whose memory faults wherever the host reads or writes it outside of the device's own copies and runs, and
 // which does what it is told as late as it may: when somebody waits for it.
 #pragma once
-#include "runtime/HostDevice.h"
+#include "runtime/device/HostDevice.h"
 #include <deque>
 #include <functional>
 #include <map>

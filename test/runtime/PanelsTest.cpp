@@ -1,5 +1,5 @@
 // Parameters that lie in panels: their places, their files, what a manifest may say of them.
-#include "runtime/PanelLayout.h"
+#include "runtime/parameters/PanelLayout.h"
 #include "test/runtime/Support.h"
 #include <cstring>
 

@@ -1,9 +1,9 @@
 // Initial values, layouts, names, safetensors of parameters.
-#include "runtime/Initialize.h"
-#include "runtime/NormalQuantile.h"
-#include "runtime/Philox.h"
-#include "runtime/PublicNames.h"
-#include "runtime/Safetensors.h"
+#include "runtime/files/Safetensors.h"
+#include "runtime/parameters/Initialize.h"
+#include "runtime/parameters/NormalQuantile.h"
+#include "runtime/parameters/Philox.h"
+#include "runtime/parameters/PublicNames.h"
 #include "test/runtime/Support.h"
 #include <cmath>
 #include <cstring>

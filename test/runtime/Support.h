@@ -1,7 +1,7 @@
 // What the runtime's unit tests share.
 #pragma once
-#include "runtime/Context.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
+#include "runtime/context/Context.h"
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>

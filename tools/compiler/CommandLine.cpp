@@ -1,5 +1,5 @@
 #include "tools/compiler/CommandLine.h"
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include "tools/Help.h"
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 #include "tools/compiler/Format.h"
 #include "frontend/syntax/Format.h"
 #include "frontend/syntax/Parse.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "tools/compiler/CommandLine.h"
 #include <algorithm>
 #include <cerrno>

@@ -4,7 +4,7 @@
 #include "frontend/graph/Print.h"
 #include "frontend/syntax/Parse.h"
 #include "lowering/Compile.h"
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Format.h"
 #include "tools/compiler/Reproducer.h"

@@ -1,6 +1,6 @@
 // The maps that an entry compiled with --attention-maps has left in its states, as rows of heat maps.
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 #include "runtime/data/Vocabulary.h"
 #include "tools/tenon/HeatMap.h"
 

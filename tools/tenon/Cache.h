@@ -1,7 +1,7 @@
 // The compiled models that commands share: one folder each, KEY-SOURCES. KEY is a hash of what the command line asks for, SOURCES
 // one of what the compiler read; the record in the folder says what that was.
 #pragma once
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "tools/tenon/CacheRecord.h"
 #include <optional>
 #include <string>

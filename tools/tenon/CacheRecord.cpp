@@ -1,5 +1,5 @@
 #include "tools/tenon/CacheRecord.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include <algorithm>
 #include <filesystem>
 #define XXH_INLINE_ALL

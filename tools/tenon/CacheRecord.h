@@ -1,6 +1,6 @@
 // What an artifact of the cache was made from and consists of: it is used as long as both are as they were.
 #pragma once
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <map>
 #include <string>

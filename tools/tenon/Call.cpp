@@ -1,6 +1,6 @@
 #include "tools/tenon/Call.h"
-#include "runtime/Npy.h"
-#include "runtime/Safetensors.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cmath>

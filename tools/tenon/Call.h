@@ -1,6 +1,6 @@
 // One call of an entry with inputs from files: shared by run, grad and test-grad.
 #pragma once
-#include "runtime/Context.h"
+#include "runtime/context/Context.h"
 #include "tools/tenon/Command.h"
 
 namespace tenon::driver {

@@ -1,9 +1,9 @@
 // What the subcommands share: options that choose and open a model, and how each registers itself.
 #pragma once
-#include "runtime/Artifact.h"
-#include "runtime/File.h"
-#include "runtime/Parameters.h"
-#include "runtime/Threads.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/base/File.h"
+#include "runtime/device/Threads.h"
+#include "runtime/parameters/Parameters.h"
 #include "runtime/train/RunDirectory.h"
 #include "tools/Help.h"
 #include "tools/tenon/Cache.h"

@@ -1,5 +1,5 @@
 #include "tools/tenon/CommandTables.h"
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 
 namespace tenon::driver {
 

@@ -1,5 +1,5 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include "tools/compiler/Interface.h"
 #include "tools/tenon/Cache.h"
 #include "tools/tenon/KeptSources.h"

@@ -1,5 +1,5 @@
 // Completion of command lines: scripts that know all commands and options, so that a shell need not ask.
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include "tools/tenon/CommandTables.h"
 
 namespace tenon::driver {

@@ -1,7 +1,7 @@
 #include "tools/tenon/GenerateTexts.h"
-#include "runtime/Json.h"
-#include "runtime/Npy.h"
+#include "runtime/base/Json.h"
 #include "runtime/data/Utf8.h"
+#include "runtime/files/Npy.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>

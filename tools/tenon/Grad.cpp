@@ -1,5 +1,5 @@
 // tenon grad: losses and the gradient of every parameter.
-#include "runtime/Safetensors.h"
+#include "runtime/files/Safetensors.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/StateFile.h"
 #include "tools/tenon/Call.h"

@@ -1,5 +1,5 @@
 // tenon inspect: what an artifact holds, from its manifest.
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include "tools/tenon/Report.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>

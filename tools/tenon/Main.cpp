@@ -1,5 +1,5 @@
 // tenon: compiles, trains and runs models. Links the runtime only; the compiler is a library that is opened when it is needed.
-#include "runtime/Printable.h"
+#include "runtime/base/Printable.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/CommandTables.h"

@@ -1,5 +1,5 @@
 // The manual page, in the macros of man(7).
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include "tools/tenon/CommandTables.h"
 
 namespace tenon::driver {

@@ -1,5 +1,5 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
-#include "runtime/Cpu.h"
+#include "runtime/device/Cpu.h"
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/KeptSources.h"

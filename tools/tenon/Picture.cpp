@@ -1,5 +1,5 @@
 #include "tools/tenon/Picture.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "tools/tenon/Chart.h"
 
 namespace tenon::driver {

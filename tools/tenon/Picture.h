@@ -1,6 +1,6 @@
 // Files that pictures are written to.
 #pragma once
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 #include <string>
 
 namespace tenon::driver {

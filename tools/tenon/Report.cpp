@@ -1,7 +1,7 @@
 #include "tools/tenon/Report.h"
-#include "runtime/Checked.h"
-#include "runtime/Formula.h"
-#include "runtime/Json.h"
+#include "runtime/artifact/Formula.h"
+#include "runtime/base/Checked.h"
+#include "runtime/base/Json.h"
 #include "tools/tenon/Say.h"
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // tenon runs: what runs there are and how they stand. Opens no artifact: a model is code, a list needs none.
-#include "runtime/Printable.h"
+#include "runtime/base/Printable.h"
 #include "runtime/train/History.h"
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Command.h"

@@ -1,5 +1,5 @@
 #include "tools/tenon/Say.h"
-#include "runtime/Printable.h"
+#include "runtime/base/Printable.h"
 #include "tools/compiler/CommandLine.h"
 #include <algorithm>
 #include <cstdarg>

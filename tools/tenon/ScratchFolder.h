@@ -1,6 +1,6 @@
 // A folder in which one process makes an artifact before it takes its place in the cache.
 #pragma once
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include <string>
 
 namespace tenon::driver {

@@ -1,0 +1,70 @@
+#include "runtime/artifact/Manifest.h"
+#include "runtime/base/Checked.h"
+#include <algorithm>
+#include <bit>
+
+namespace tenon::runtime {
+
+std::optional<int64_t> SizeForm::evaluate(std::span<const int64_t> dims) const {
+  int64_t sum = constant;
+  for (auto [index, factor] : terms) {
+    auto product = checkedMultiply(factor, dims[index]);
+    auto next = product ? checkedAdd(sum, *product) : std::nullopt;
+    if (!next)
+      return std::nullopt;
+    sum = *next;
+  }
+  return sum < 0 ? std::nullopt : std::optional<int64_t>(sum);
+}
+
+std::string SizeForm::print(std::span<const std::string> dimNames) const {
+  std::string text;
+  for (auto [index, factor] : terms) {
+    if (!text.empty() || factor < 0)
+      text += factor < 0 ? '-' : '+';
+    uint64_t magnitude = factor < 0 ? 0 - static_cast<uint64_t>(factor) : static_cast<uint64_t>(factor);
+    text += magnitude == 1 ? std::string(dimNames[index]) : concat(magnitude, '*', dimNames[index]);
+  }
+  if (text.empty())
+    return std::to_string(constant);
+  return constant == 0 ? text : concat(text, constant < 0 ? "" : "+", constant);
+}
+
+std::string expandStars(std::string name, std::span<const int64_t> stack, int64_t index) {
+  // From the last star on; the search goes on before what was put in.
+  size_t end = name.size();
+  for (size_t i = stack.size(); i-- > 0;) {
+    size_t star = name.rfind('*', end);
+    name.replace(star, 1, std::to_string(index % stack[i]));
+    index /= stack[i];
+    end = star;
+  }
+  return name;
+}
+
+template <typename Items> static int indexOf(const Items &items, std::string_view name) {
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i].name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+size_t EntryInfo::ownInputs() const {
+  return static_cast<size_t>(
+      std::count_if(inputs.begin(), inputs.end(), [](const TensorInfo &input) { return !input.prepared; }));
+}
+int EntryInfo::inputIndex(std::string_view wanted) const { return indexOf(inputs, wanted); }
+int EntryInfo::outputIndex(std::string_view wanted) const { return indexOf(outputs, wanted); }
+int EntryInfo::dimIndex(std::string_view wanted) const { return indexOf(dims, wanted); }
+uint64_t Manifest::partialSumBytes() const {
+  uint64_t bytes = 0;
+  for (const EntryInfo &entry : entries)
+    bytes = std::max(bytes, static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(entry.slices - 1))) * levelStride());
+  return bytes;
+}
+
+const EntryInfo *Manifest::findEntry(std::string_view wanted) const {
+  int index = indexOf(entries, wanted);
+  return index < 0 ? nullptr : &entries[static_cast<size_t>(index)];
+}
+
+} // namespace tenon::runtime

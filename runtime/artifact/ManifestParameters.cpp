@@ -1,0 +1,164 @@
+// The parameters of a manifest: public names, initial values, their places in the arena.
+#include "runtime/artifact/ManifestParts.h"
+#include "runtime/base/Checked.h"
+#include "runtime/base/Shapes.h"
+#include <algorithm>
+#include <set>
+
+namespace tenon::runtime {
+
+std::vector<std::string> readTexts(const ManifestReader &reader) {
+  std::vector<std::string> texts;
+  reader.each([&](const ManifestReader &item) { texts.push_back(item.text()); });
+  return texts;
+}
+
+std::vector<int64_t> readSizes(const ManifestReader &reader, int64_t smallest) {
+  std::vector<int64_t> sizes;
+  reader.each([&](const ManifestReader &item) { sizes.push_back(item.integer(smallest, largestAxis)); });
+  return sizes;
+}
+
+int64_t productOf(const ManifestReader &reader, const std::vector<int64_t> &sizes) {
+  auto product = checkedProduct(std::span<const int64_t>(sizes));
+  if (!product || *product > largestAxis)
+    reader.fail("the product of the sizes is too large");
+  return product.value_or(0);
+}
+
+namespace {
+
+PublicNameInfo readPublicName(const ManifestReader &reader) {
+  using Transform = PublicNameInfo::Transform;
+  PublicNameInfo info;
+  info.name = reader.member("name").text();
+  if (reader.has("transform")) {
+    static const Transform transforms[] = {Transform::None, Transform::Part, Transform::Stacked, Transform::Transpose};
+    info.transform = transforms[reader.member("transform").oneOf({"", "part", "stacked", "transpose"})];
+  }
+  if (reader.has("parts"))
+    info.parts = reader.member("parts").integer(1, 1 << 20);
+  if (reader.has("part"))
+    info.part = reader.member("part").integer(0, info.parts - 1);
+  if (reader.has("also"))
+    info.also = readTexts(reader.member("also"));
+  if (info.transform == Transform::Stacked && info.name.find('#') == std::string::npos)
+    reader.fail("a stacked name needs '#' for the index");
+  return info;
+}
+
+void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
+  uint64_t element = byteSize(manifest.type);
+  auto bytes = checkedMultiply(static_cast<uint64_t>(info.elements), element);
+  if (info.stackElements == 0 || !bytes || *bytes == 0)
+    return;
+  auto gap = checkedMultiply(info.stride, static_cast<uint64_t>(info.stackElements - 1));
+  auto start = gap ? checkedAdd(info.offset, *gap) : std::nullopt;
+  auto end = start ? checkedAdd(*start, *bytes) : std::nullopt;
+  if (!end || *end > manifest.parameterBytes)
+    reader.fail(concat("'", info.name, "' leaves the ", manifest.parameterBytes, " bytes of the arena"));
+  if (info.offset % element != 0 || info.stride % element != 0)
+    reader.fail(concat("'", info.name, "' is not aligned to its elements"));
+  if (info.stackElements > 1 && info.stride < *bytes)
+    reader.fail(concat("stride ", info.stride, " is less than the ", *bytes, " bytes of one element of the stack"));
+}
+
+void readTable(const ManifestReader &reader, ParameterInfo &info) {
+  InitializerInfo &init = info.init;
+  reader.member("values").each([&](const ManifestReader &item) { init.table.push_back(item.number()); });
+  std::vector<bool> along;
+  reader.member("along").each([&](const ManifestReader &item) { along.push_back(item.truth()); });
+  if (along.size() != info.shape.size())
+    reader.fail(concat("expected ", info.shape.size(), " truth values in along, one per axis"));
+  init.strides.assign(along.size(), 0);
+  int64_t elements = 1;
+  for (size_t axis = std::min(along.size(), info.shape.size()); axis-- > 0;)
+    if (along[axis]) {
+      init.strides[axis] = elements;
+      elements *= info.shape[axis];
+    }
+  if (static_cast<int64_t>(init.table.size()) != elements)
+    reader.fail(concat("expected ", elements, " values of the table, found ", init.table.size()));
+}
+
+void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
+  using Kind = InitializerInfo::Kind;
+  static const Kind kinds[] = {Kind::Normal,        Kind::TruncatedNormal, Kind::Uniform,  Kind::XavierUniform,
+                               Kind::KaimingNormal, Kind::Orthogonal,      Kind::Constant, Kind::Table};
+  info.init.kind = kinds[reader.member("kind").oneOf(
+      {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant", "table"})];
+  if (info.init.kind == Kind::Table)
+    return readTable(reader, info);
+  if (const JsonValue *a = reader.json().find("a"); a && a->isArray()) {
+    reader.member("a").each([&](const ManifestReader &item) { info.init.perElement.push_back(item.number()); });
+    if (static_cast<int64_t>(info.init.perElement.size()) != info.stackElements)
+      reader.fail(concat("expected ", info.stackElements, " values of a, one per stack element"));
+  } else {
+    info.init.a = reader.member("a").number();
+  }
+}
+
+/// Panels cut the sizes without rest.
+PanelInfo readLayout(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
+  PanelInfo panels;
+  reader.member("form").oneOf({"panels"});
+  const int64_t leading = reader.member("leading").integer(1, std::max<int64_t>(int64_t(info.shape.size()) - 1, 1));
+  panels.width = static_cast<uint64_t>(reader.member("width").integer(1, 1 << 16));
+  panels.steps = static_cast<uint64_t>(reader.member("steps").integer(1, 1 << 16));
+  panels.transposed = reader.member("transposed").truth();
+  if (!reader.good())
+    return panels;
+  uint64_t rows = 1, others = 1; // no more than all elements, whose number is checked
+  for (size_t axis = 0; axis < info.shape.size(); ++axis)
+    (static_cast<int64_t>(axis) < leading ? rows : others) *= static_cast<uint64_t>(info.shape[axis]);
+  panels.lines = panels.transposed ? others : rows;
+  panels.columns = panels.transposed ? rows : others;
+  if (info.shape.size() < 2 || panels.columns % panels.width != 0 || panels.lines % panels.steps != 0)
+    reader.fail("panels that do not cut the parameter without rest");
+  if (manifest.copies)
+    reader.fail("panels of a parameter that has a copy");
+  return panels;
+}
+
+} // namespace
+
+ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
+  ParameterInfo info;
+  info.name = reader.member("name").text();
+  info.stack = readSizes(reader.member("stack"), 0);
+  info.axes = readTexts(reader.member("axes"));
+  info.shape = readSizes(reader.member("shape"), 0);
+  info.stackElements = productOf(reader, info.stack);
+  if (reader.has("present")) {
+    reader.member("present").each([&](const ManifestReader &item) { info.present.push_back(item.truth()); });
+    if (static_cast<int64_t>(info.present.size()) != info.stackElements)
+      reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
+  }
+  info.elements = productOf(reader, info.shape);
+  info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
+  info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
+  if (info.axes.size() != info.shape.size())
+    reader.fail("axes and shape differ in length");
+  if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
+    reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
+  info.published = reader.has("published") ? readSizes(reader.member("published"), 0) : info.shape;
+  if (!mergesTo({info.shape.begin(), info.shape.end()}, {info.published.begin(), info.published.end()}))
+    reader.fail("published is not the shape with neighbouring axes joined");
+  readInitializer(reader.member("init"), info);
+  if (reader.has("names"))
+    reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {
+      auto &names = info.names[scheme];
+      list.each([&](const ManifestReader &item) { names.push_back(readPublicName(item)); });
+      if (static_cast<int64_t>(names.size()) != info.stackElements)
+        list.fail(concat("expected ", info.stackElements, " names, one per stack element, got ", names.size()));
+    });
+  if (reader.has("frozen"))
+    info.frozen = reader.member("frozen").truth();
+  if (reader.has("layout") && reader.good())
+    info.panels = readLayout(reader.member("layout"), info, manifest);
+  if (reader.good())
+    checkPlace(reader, info, manifest);
+  return info;
+}
+
+} // namespace tenon::runtime

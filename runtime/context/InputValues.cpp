@@ -1,0 +1,45 @@
+#include "runtime/context/InputValues.h"
+#include "runtime/base/Shapes.h"
+#include "runtime/context/Context.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+std::string placeText(uint64_t index, const std::vector<int64_t> &shape) {
+  return runtime::placeText(index, Shape(shape.begin(), shape.end()));
+}
+
+template <typename T> Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
+  const T *values = static_cast<const T *>(data);
+  uint64_t count = tensor.bytes / sizeof(T);
+  // A branch-free pass first: it vectorizes, and the usual answer is that all is well.
+  bool bad = false;
+  for (uint64_t i = 0; i < count; ++i)
+    bad |= values[i] < 0 || static_cast<int64_t>(values[i]) >= bound;
+  if (!bad)
+    return {};
+  for (uint64_t i = 0; i < count; ++i)
+    if (values[i] < 0 || values[i] >= bound)
+      return inputError(kind, " '", tensor.name, "' holds ", static_cast<int64_t>(values[i]), " at ", placeText(i, tensor.shape),
+                        ", expected 0 .. ", bound - 1);
+  return {};
+}
+
+} // namespace
+
+Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
+  return tensor.type == DataType::I64 ? checkRange<int64_t>(kind, tensor, data, bound)
+                                      : checkRange<int32_t>(kind, tensor, data, bound);
+}
+
+Status checkTruth(const BoundTensor &tensor, const void *data) {
+  const unsigned char *values = static_cast<const unsigned char *>(data);
+  for (uint64_t i = 0; i < tensor.bytes; ++i)
+    if (values[i] > 1)
+      return inputError("input '", tensor.name, "' holds ", static_cast<int>(values[i]), " at ", placeText(i, tensor.shape),
+                        ", expected 0 or 1");
+  return {};
+}
+
+} // namespace tenon::runtime

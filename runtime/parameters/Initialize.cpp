@@ -1,0 +1,106 @@
+#include "runtime/parameters/Initialize.h"
+#include "runtime/parameters/NormalQuantile.h"
+#include "runtime/parameters/Philox.h"
+#define XXH_INLINE_ALL
+#include <cmath>
+#include <xxhash.h>
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The random numbers of one tensor: a block of Philox gives those of two neighbours.
+class Draws {
+public:
+  Draws(const std::string &name, uint64_t seed) : seed(seed), place(XXH3_64bits(name.data(), name.size())) {}
+
+  double uniform(int64_t index) { // (0, 1)
+    uint64_t pair = static_cast<uint64_t>(index) / 2;
+    if (pair != heldPair) {
+      held = philox({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), static_cast<uint32_t>(place),
+                     static_cast<uint32_t>(place >> 32)},
+                    seed);
+      heldPair = pair;
+    }
+    return index % 2 ? openUniform(held[2], held[3]) : openUniform(held[0], held[1]);
+  }
+  double normal(int64_t index) { return normalQuantile(uniform(index)); }
+  /// Cut at two deviations, as TensorFlow's truncated_normal is (BERT, XLNet).
+  double truncatedNormal(int64_t index) {
+    constexpr double below = 0.022750131948179195; // P(N < -2)
+    return normalQuantile(below + uniform(index) * (1 - 2 * below));
+  }
+
+private:
+  uint64_t seed, place;
+  uint64_t heldPair = ~uint64_t(0);
+  PhiloxBlock held = {};
+};
+
+/// Rows of the smaller side made orthonormal by Gram-Schmidt, twice for accuracy (Giraud et al. 2005: "twice is enough").
+void orthogonal(Draws &draws, int64_t rows, int64_t columns, double gain, double *values) {
+  bool flip = rows > columns; // then the columns become orthonormal
+  int64_t count = flip ? columns : rows, length = flip ? rows : columns;
+  auto at = [&](int64_t vector, int64_t i) -> double & { return values[flip ? i * columns + vector : vector * columns + i]; };
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values[i] = draws.normal(i);
+  for (int64_t v = 0; v < count; ++v) {
+    for (int pass = 0; pass < 2; ++pass)
+      for (int64_t w = 0; w < v; ++w) {
+        double product = 0;
+        for (int64_t i = 0; i < length; ++i)
+          product += at(v, i) * at(w, i);
+        for (int64_t i = 0; i < length; ++i)
+          at(v, i) -= product * at(w, i);
+      }
+    double square = 0;
+    for (int64_t i = 0; i < length; ++i)
+      square += at(v, i) * at(v, i);
+    double scale = 1 / std::sqrt(square);
+    for (int64_t i = 0; i < length; ++i)
+      at(v, i) *= scale;
+  }
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values[i] *= gain;
+}
+
+} // namespace
+
+void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed, int64_t first, int64_t count, double *values) {
+  using Kind = InitializerInfo::Kind;
+  Draws draws(info.elementName(stackIndex), seed);
+  double a = info.init.of(stackIndex);
+  if (info.init.kind == Kind::Orthogonal) {
+    int64_t rows = info.shape.empty() ? 1 : info.shape[0];
+    if (count > 0)
+      orthogonal(draws, rows, count / rows, a, values);
+    return;
+  }
+  auto inTable = [&](int64_t element) { // its place in the table
+    int64_t place = 0;
+    for (size_t axis = info.shape.size(); axis-- > 0; element /= info.shape[axis])
+      place += element % info.shape[axis] * info.init.strides[axis];
+    return static_cast<size_t>(place);
+  };
+  for (int64_t i = 0; i < count; ++i)
+    switch (info.init.kind) {
+    case Kind::Table:
+      values[i] = info.init.table[inTable(first + i)];
+      break;
+    case Kind::Uniform:
+    case Kind::XavierUniform:
+      values[i] = a * (2 * draws.uniform(first + i) - 1);
+      break;
+    case Kind::TruncatedNormal:
+      values[i] = a * draws.truncatedNormal(first + i);
+      break;
+    case Kind::Normal:
+    case Kind::KaimingNormal:
+      values[i] = a * draws.normal(first + i);
+      break;
+    default:
+      values[i] = a;
+    }
+}
+
+} // namespace tenon::runtime

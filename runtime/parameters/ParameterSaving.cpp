@@ -1,0 +1,182 @@
+// Saving of parameters, under own names or those of a `names` scheme, as one file or as shards.
+#include "runtime/base/Json.h"
+#include "runtime/files/Safetensors.h"
+#include "runtime/parameters/PublicNames.h"
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+namespace tenon::runtime {
+
+using Group = std::vector<Piece>; // the pieces of one tensor of a file, in the order of their elements
+
+/// The tensors of a save.
+static Status planSave(const Parameters &parameters, const std::string &scheme, std::vector<Group> &groups) {
+  std::vector<Piece> pieces;
+  if (Status status = allPieces(parameters.manifest(), scheme, [](const std::string &) { return true; }, pieces); status.failed())
+    return status;
+  std::map<std::string, size_t> byName;
+  for (Piece &piece : pieces) {
+    auto [place, added] = byName.emplace(piece.tensor, groups.size());
+    if (added)
+      groups.emplace_back();
+    groups[place->second].push_back(std::move(piece));
+  }
+  for (Group &group : groups) {
+    std::sort(group.begin(), group.end(), [](const Piece &a, const Piece &b) { return a.publicFirst < b.publicFirst; });
+    uint64_t expected = 0, elements = 1;
+    for (uint64_t size : group[0].shape)
+      elements *= size;
+    bool fits = true;
+    for (const Piece &piece : group) {
+      if (&piece != &group[0] && piece.publicFirst < expected)
+        return inputError("in names '", scheme, "' two parameters are '", group[0].tensor, "': no file can hold both");
+      fits &= piece.publicFirst == expected && withoutOnes(piece.shape) == withoutOnes(group[0].shape);
+      expected += piece.count;
+    }
+    if (!fits || expected != elements)
+      return inputError("the parts of '", group[0].tensor, "' in names '", scheme, "' do not make up one tensor");
+  }
+  return {};
+}
+
+/// Declares what a file is to hold. `states`: model states go along.
+static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, bool states,
+                    SafetensorsWriter &writer) {
+  if (arena == ParameterArena::Values)
+    for (const auto &[key, text] : parameters.notes)
+      writer.note(key, text);
+  for (const Group &group : groups)
+    writer.declare(group[0].tensor, parameters.typeOf(arena), group[0].shape);
+  writer.note("format", "pt"); // other readers ask for it
+  writer.note("tenon.signature", parameters.signature());
+  if (states)
+    for (const auto &[key, state] : parameters.modelStates())
+      for (const std::string &name : stateNames(state.info))
+        writer.declare(name, state.info.type, stateShape(state.info));
+}
+
+static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups,
+                          bool states) {
+  if (!parameters.arena(arena))
+    return bugError("this arena is not allocated");
+  SafetensorsWriter writer;
+  declare(parameters, arena, groups, states, writer);
+  Status status = writer.begin(sink);
+  const DataType type = parameters.typeOf(arena);
+  const uint64_t size = byteSize(type);
+  auto write = [&](const char *bytes, uint64_t count) { return writer.write(bytes, count); };
+  std::vector<char> values;
+  for (const Group &group : groups)
+    for (const Piece &piece : group) {
+      if (status.failed())
+        return status;
+      const ParameterInfo &info = *piece.place.info;
+      if (!piece.transpose) { // stored as published: no copy
+        status = parameters.visitAt(piece.place, arena, piece.ownFirst, piece.count, write);
+        continue;
+      }
+      values.resize(static_cast<size_t>(info.elements) * size);
+      auto put = [&, at = uint64_t(0)](const char *bytes, uint64_t count) mutable {
+        memcpy(values.data() + at, bytes, count);
+        at += count;
+        return Status();
+      };
+      if (status = parameters.visitAt(piece.place, arena, 0, static_cast<uint64_t>(info.elements), put); status.failed())
+        return status;
+      Shape own(piece.shape.rbegin(), piece.shape.rend());
+      transposeInPlace(values, own, type);
+      status = writer.write(values.data() + piece.ownFirst * size, piece.count * size);
+    }
+  if (states)
+    for (const auto &[key, state] : parameters.modelStates())
+      if (status.ok())
+        status = visitView(state.memory.view(), write);
+  return status.ok() ? writer.finish() : status;
+}
+
+/// Model states have no public names.
+static bool writesStates(ParameterArena arena, const std::string &scheme) {
+  return arena == ParameterArena::Values && scheme.empty();
+}
+
+static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
+  std::vector<Group> groups;
+  if (Status status = planSave(parameters, scheme, groups); status.failed())
+    return status;
+  return writeGroups(parameters, sink, arena, groups, writesStates(arena, scheme));
+}
+
+Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme) const {
+  std::vector<Group> groups;
+  if (Status status = planSave(*this, scheme, groups); status.failed())
+    return status;
+  auto bytesOf = [&](const Group &group) {
+    uint64_t bytes = byteSize(typeOf(ParameterArena::Values));
+    for (uint64_t size : group[0].shape)
+      bytes *= size;
+    return bytes;
+  };
+  std::vector<size_t> begins = {0}; // of each shard
+  uint64_t filled = 0, total = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    uint64_t bytes = bytesOf(groups[i]);
+    if (filled > 0 && filled + bytes > shardBytes) {
+      begins.push_back(i);
+      filled = 0;
+    }
+    filled += bytes;
+    total += bytes;
+  }
+  begins.push_back(groups.size());
+  const size_t count = begins.size() - 1;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fileError("make", folder, error.value());
+  FileBatch batch;
+  std::string map;
+  for (size_t k = 0; k < count; ++k) {
+    char name[64] = "model.safetensors";
+    if (count > 1)
+      snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", k + 1, count);
+    std::span<const Group> mine(groups.data() + begins[k], begins[k + 1] - begins[k]);
+    const bool states = k + 1 == count && writesStates(ParameterArena::Values, scheme);
+    Status status = replaceFile(
+        concat(folder, "/", name), [&](ByteSink &sink) { return writeGroups(*this, sink, ParameterArena::Values, mine, states); },
+        &batch);
+    if (status.failed())
+      return status;
+    for (const Group &group : mine)
+      map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(group[0].tensor), ": ", quoteJson(name));
+    for (const auto &[key, state] : this->states)
+      for (const std::string &tensor : states ? stateNames(state.info) : std::vector<std::string>())
+        map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(tensor), ": ", quoteJson(name));
+  }
+  if (count > 1) {
+    std::string index = concat("{\n  \"metadata\": {\"total_size\": ", total, "},\n  \"weight_map\": {", map, "\n  }\n}\n");
+    Status status = replaceFile(
+        folder + "/model.safetensors.index.json", [&](ByteSink &sink) { return sink.write(index.data(), index.size()); }, &batch);
+    if (status.failed())
+      return status;
+  }
+  return batch.commit();
+}
+
+Status Parameters::saveTo(ByteSink &sink, ParameterArena which) const { return writeArena(*this, sink, which, ""); }
+
+uint64_t Parameters::fileBytes(ParameterArena which) const {
+  SafetensorsWriter writer;
+  std::vector<Group> groups;
+  if (planSave(*this, "", groups).failed()) // own names always fit
+    return 0;
+  declare(*this, which, groups, writesStates(which, ""), writer);
+  return writer.fileBytes();
+}
+
+Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme, FileBatch *batch) const {
+  return replaceFile(path, [&](ByteSink &sink) { return writeArena(*this, sink, which, scheme); }, batch);
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,113 @@
+#include "runtime/parameters/PublicNames.h"
+#include "runtime/base/Checked.h"
+#include <algorithm>
+#include <iterator>
+
+namespace tenon::runtime {
+
+using Transform = PublicNameInfo::Transform;
+using Has = std::function<bool(const std::string &)>;
+
+namespace {
+/// The pieces of one parameter element.
+Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, const Has &has, std::vector<Piece> &pieces) {
+  const ParameterInfo &info = *place.info;
+  const Shape own(info.shape.begin(), info.shape.end()), shape(info.published.begin(), info.published.end());
+  uint64_t elements = static_cast<uint64_t>(info.elements);
+  std::string chosen = name.name;
+  for (const std::string &other : name.also)
+    if (!has(chosen) && has(other))
+      chosen = other;
+  Piece piece{place, chosen, shape, own, 0, 0, elements, false};
+  switch (name.transform) {
+  case Transform::None:
+    break;
+  case Transform::Transpose:
+    if (withoutOnes(shape).size() > 2 || shape.size() < 2)
+      return inputError("'", name.name, "' cannot be transposed: ", info.elementName(place.stackIndex), " has shape ",
+                        shapeText(shape));
+    piece.transpose = withoutOnes(shape).size() == 2; // with an axis of size 1 the order of elements is the same
+    std::reverse(piece.shape.begin(), piece.shape.end());
+    piece.fine = piece.shape;
+    break;
+  case Transform::Part:
+    if (shape.empty())
+      return inputError("'", name.name, "' cannot hold parts of the scalar ", info.elementName(place.stackIndex));
+    piece.shape[0] *= static_cast<uint64_t>(name.parts);
+    piece.fine[0] *= static_cast<uint64_t>(name.parts);
+    piece.publicFirst = elements * static_cast<uint64_t>(name.part);
+    break;
+  case Transform::Stacked: {
+    if (shape.empty())
+      return inputError("'", name.name, "' cannot be a stack: ", info.elementName(place.stackIndex), " is a scalar");
+    piece.shape.erase(piece.shape.begin());
+    piece.fine = own[0] == shape[0] ? Shape(own.begin() + 1, own.end()) : piece.shape;
+    for (uint64_t i = 0; i < shape[0]; ++i) {
+      Piece slice = piece;
+      slice.tensor.replace(slice.tensor.find('#'), 1, std::to_string(i));
+      slice.count = elements / shape[0];
+      slice.ownFirst = i * slice.count;
+      pieces.push_back(std::move(slice));
+    }
+    return {};
+  }
+  }
+  pieces.push_back(std::move(piece));
+  return {};
+}
+} // namespace
+
+Status allPieces(const Manifest &manifest, const std::string &scheme, const Has &has, std::vector<Piece> &pieces) {
+  for (const ParameterInfo &info : manifest.parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i) {
+      if (!info.has(i))
+        continue;
+      if (scheme.empty()) { // own names have the own axes
+        const Shape shape(info.shape.begin(), info.shape.end());
+        pieces.push_back({{&info, i}, info.elementName(i), shape, shape, 0, 0, static_cast<uint64_t>(info.elements), false});
+        continue;
+      }
+      auto list = info.names.find(scheme);
+      if (list == info.names.end())
+        return usageError("the artifact has no names '", scheme, "' for parameter '", info.elementName(i), "'");
+      if (Status status = piecesOf({&info, i}, list->second[static_cast<size_t>(i)], has, pieces); status.failed())
+        return status;
+    }
+  return {};
+}
+
+template <typename T> static void transposeInto(const T *from, T *to, uint64_t rows, uint64_t columns) {
+  for (uint64_t i = 0; i < rows; ++i)
+    for (uint64_t j = 0; j < columns; ++j)
+      to[j * rows + i] = from[i * columns + j];
+}
+
+void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type) {
+  Shape sizes = withoutOnes(shape);
+  std::vector<char> copy = data;
+  if (type == DataType::F64)
+    transposeInto(reinterpret_cast<const uint64_t *>(copy.data()), reinterpret_cast<uint64_t *>(data.data()), sizes[0], sizes[1]);
+  else if (byteSize(type) == 2)
+    transposeInto(reinterpret_cast<const uint16_t *>(copy.data()), reinterpret_cast<uint16_t *>(data.data()), sizes[0], sizes[1]);
+  else
+    transposeInto(reinterpret_cast<const uint32_t *>(copy.data()), reinterpret_cast<uint32_t *>(data.data()), sizes[0], sizes[1]);
+}
+
+std::vector<std::string> stateNames(const StateInfo &info) {
+  int64_t count = 1;
+  for (int64_t size : info.stack)
+    count *= size;
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < count; ++i)
+    names.push_back(expandStars(info.name, info.stack, i));
+  return names;
+}
+
+Shape stateShape(const StateInfo &info) {
+  Shape shape;
+  for (const SizeForm &size : info.shape)
+    shape.push_back(static_cast<uint64_t>(size.constant));
+  return shape;
+}
+
+} // namespace tenon::runtime
