@@ -35,11 +35,13 @@ SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &
 
 namespace {
 
-DataType readType(const ManifestReader &reader, std::initializer_list<DataType> allowed) {
-  auto type = dataTypeFromName(reader.text());
-  for (DataType candidate : allowed)
-    if (type == candidate)
-      return candidate;
+template <typename... Types> auto oneOf(Types... types) {
+  return [=](DataType type) { return ((type == types) || ...); };
+}
+
+template <typename Allowed> DataType readType(const ManifestReader &reader, Allowed isAllowed) {
+  if (auto type = dataTypeFromName(reader.text()); type && isAllowed(*type))
+    return *type;
   reader.fail(concat("element type '", reader.json().text, "' is not supported here"));
   return DataType::F32;
 }
@@ -55,7 +57,7 @@ std::vector<SizeForm> readShape(const ManifestReader &reader, const std::vector<
 TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &dims) {
   TensorInfo info;
   info.name = reader.member("name").text();
-  info.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64, DataType::I32, DataType::I64, DataType::Bool});
+  info.type = readType(reader.member("dtype"), isInCode);
   info.axes = readTexts(reader.member("axes"));
   info.shape = readShape(reader.member("shape"), dims, info.axes.size());
   if (reader.has("nats"))
@@ -69,7 +71,7 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
     info.shift = reader.member("shift").integer(0, std::numeric_limits<int32_t>::max());
   if (reader.has("bound")) {
     info.bound = readSizeForm(reader.member("bound"), dims);
-    if (info.type != DataType::I32 && info.type != DataType::I64)
+    if (!isWhole(info.type))
       reader.fail("only integers have a bound");
   }
   return info;
@@ -79,13 +81,13 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   StateInfo info;
   info.name = reader.member("name").text();
   info.stack = readSizes(reader.member("stack"), 0);
-  info.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64, DataType::I32, DataType::I64, DataType::Bool});
+  info.type = readType(reader.member("dtype"), isInCode);
   info.axes = readTexts(reader.member("axes"));
   info.shape = readShape(reader.member("shape"), dims, info.axes.size());
   info.initial = reader.member("initial").number();
   if (reader.has("bound"))
     info.bound = readSizeForm(reader.member("bound"), dims);
-  if (info.bound && info.type != DataType::I32 && info.type != DataType::I64)
+  if (info.bound && !isWhole(info.type))
     reader.fail("only integers have a bound");
   if (reader.has("of_model"))
     info.ofModel = reader.member("of_model").truth();
@@ -275,27 +277,28 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.device = reader.member("target").member("device").text();
   manifest.triple = reader.member("target").member("triple").text();
   manifest.tiers = readTexts(reader.member("target").member("tiers"));
-  manifest.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64});
+  manifest.type = readType(reader.member("dtype"), isComputedReal);
   auto shortType = [&](const char *key) {
-    return reader.has(key) ? std::optional(readType(reader.member(key), {DataType::BF16, DataType::F16})) : std::nullopt;
+    return reader.has(key) ? std::optional(readType(reader.member(key), isStoredReal)) : std::nullopt;
   };
   const std::optional<DataType> stored = shortType("param_dtype");
   manifest.parameterType = stored.value_or(manifest.type);
   manifest.compute = shortType("compute");
   manifest.copies = shortType("copies");
   if (reader.has("split"))
-    manifest.split = readType(reader.member("split"), {DataType::BF16});
-  if ((manifest.copies || stored || manifest.split) && manifest.type != DataType::F32)
-    reader.fail("parameters, halves and copies of 16 bits are of a model of f32");
+    manifest.split = readType(reader.member("split"), oneOf(DataType::BF16));
+  for (const std::optional<DataType> &narrow : {manifest.copies, stored, manifest.split})
+    if (narrow && rowOf(*narrow).computed != manifest.type)
+      reader.fail(concat("parameters, halves and copies of 16 bits are of a model of ", nameOf(rowOf(*narrow).computed)));
   if (manifest.copies && stored)
     reader.fail("parameters of 16 bits have no copies");
   if (manifest.split && (manifest.copies || stored))
     reader.fail("parameters in two halves have no copies and no `param_dtype`");
   if (reader.has("reduce"))
-    manifest.reduce = readType(reader.member("reduce"), {DataType::F64});
+    manifest.reduce = readType(reader.member("reduce"), oneOf(DataType::F64));
   if (reader.has("computed_in"))
     for (const auto &[path, type] : reader.member("computed_in").json().members)
-      manifest.exceptions[path] = readType(reader.member("computed_in").member(path), {DataType::F32, DataType::BF16});
+      manifest.exceptions[path] = readType(reader.member("computed_in").member(path), oneOf(DataType::F32, DataType::BF16));
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
   if (reader.has("optimizer")) {
     manifest.optimizer = reader.member("optimizer").member("kind").text();

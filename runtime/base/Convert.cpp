@@ -1,38 +1,12 @@
 #include "runtime/base/Convert.h"
 #include "runtime/base/Status.h"
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace tenon::runtime {
 
 namespace {
-
-enum class Kind { Real, Whole, Truth };
-
-Kind kindOf(DataType type) {
-  switch (type) {
-  case DataType::F64:
-  case DataType::F32:
-  case DataType::F16:
-  case DataType::BF16:
-    return Kind::Real;
-  case DataType::Bool:
-    return Kind::Truth;
-  default:
-    return Kind::Whole;
-  }
-}
-
-/// A two-byte real as it lies in memory.
-template <float (*decode)(uint16_t)> struct Small {
-  uint16_t bits;
-  operator float() const { return decode(bits); }
-};
-struct Truth {
-  unsigned char byte;
-};
 
 template <typename To, typename Whole> std::optional<std::string> convertWhole(Whole value, To &target) {
   constexpr unsigned char bits = sizeof(To) * 8;
@@ -85,70 +59,51 @@ std::optional<ConversionError> convertAll(const void *source, uint64_t count, vo
   return std::nullopt;
 }
 
-template <typename To> std::optional<ConversionError> convertTo(DataType from, const void *source, uint64_t count, void *target) {
-  switch (from) {
-  case DataType::F64:
-    return convertAll<double, To>(source, count, target);
-  case DataType::F32:
-    return convertAll<float, To>(source, count, target);
-  case DataType::F16:
-    return convertAll<Small<floatFromHalf>, To>(source, count, target);
-  case DataType::BF16:
-    return convertAll<Small<floatFromBFloat16>, To>(source, count, target);
-  case DataType::I64:
-    return convertAll<int64_t, To>(source, count, target);
-  case DataType::I32:
-    return convertAll<int32_t, To>(source, count, target);
-  case DataType::I16:
-    return convertAll<int16_t, To>(source, count, target);
-  case DataType::I8:
-    return convertAll<int8_t, To>(source, count, target);
-  case DataType::U64:
-    return convertAll<uint64_t, To>(source, count, target);
-  case DataType::U32:
-    return convertAll<uint32_t, To>(source, count, target);
-  case DataType::U16:
-    return convertAll<uint16_t, To>(source, count, target);
-  case DataType::U8:
-    return convertAll<uint8_t, To>(source, count, target);
-  case DataType::Bool:
-    return convertAll<Truth, To>(source, count, target);
-  }
-  return std::nullopt;
-}
-
 } // namespace
 
 bool convertible(DataType from, DataType to) {
-  switch (to) {
-  case DataType::I32:
-  case DataType::I64:
-  case DataType::Bool:
-    return kindOf(from) != Kind::Real;
-  case DataType::F32:
-  case DataType::F64:
-    return kindOf(from) != Kind::Truth;
-  default:
+  if (!isInCode(to))
     return from == to;
-  }
+  return isReal(to) ? rowOf(from).kind != NumberKind::Truth : !isReal(from);
 }
 
 std::optional<ConversionError> convertElements(DataType from, const void *source, uint64_t count, DataType to, void *target) {
-  switch (to) {
-  case DataType::I32:
-    return convertTo<int32_t>(from, source, count, target);
-  case DataType::I64:
-    return convertTo<int64_t>(from, source, count, target);
-  case DataType::Bool:
-    return convertTo<Truth>(from, source, count, target);
-  case DataType::F32:
-    return convertTo<float>(from, source, count, target);
-  case DataType::F64:
-    return convertTo<double>(from, source, count, target);
-  default:
+  if (!isInCode(to)) {
     std::memcpy(target, source, count * byteSize(to));
     return std::nullopt;
   }
+  return withCodeElement(to, [&]<typename To>(To) {
+    return withElement(from, [&]<typename From>(From) { return convertAll<From, To>(source, count, target); });
+  });
+}
+
+void fillNumbers(DataType type, void *values, uint64_t count, double value) {
+  withCodeElement(type, [&]<typename T>(T element) {
+    if constexpr (std::is_same_v<T, Truth>)
+      element.byte = value != 0;
+    else
+      element = static_cast<T>(value);
+    std::fill_n(static_cast<T *>(values), count, element);
+  });
+}
+
+void convertReals(DataType from, const void *source, uint64_t count, DataType to, void *target) {
+  withReal(to, [&]<typename To>(To) {
+    withElement(from, [&]<typename From>(From value) {
+      if constexpr (std::is_convertible_v<From, float>)
+        for (uint64_t i = 0; i < count; ++i) {
+          std::memcpy(&value, static_cast<const char *>(source) + i * sizeof(From), sizeof(From));
+          static_cast<To *>(target)[i] = static_cast<To>(value);
+        }
+    });
+  });
+}
+
+bool isBeyond(double value, DataType type) {
+  const bool fits = isStoredReal(type)
+                        ? withShort(type, [&]<typename T>(T) { return std::isfinite(float(T::of(static_cast<float>(value)))); })
+                        : withReal(type, [&]<typename T>(T) { return std::isfinite(static_cast<T>(value)); });
+  return std::isfinite(value) && !fits;
 }
 
 } // namespace tenon::runtime

@@ -1,6 +1,5 @@
 #include "runtime/base/DataType.h"
 #include <bit>
-#include <cmath>
 
 namespace tenon::runtime {
 
@@ -71,14 +70,6 @@ float floatFromHalf(uint16_t bits) {
     return sign ? -magnitude : magnitude;
   }
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-}
-
-bool isBeyond(double value, DataType type) {
-  const float single = static_cast<float>(value);
-  const float rounded = type == DataType::BF16  ? floatFromBFloat16(bfloat16FromFloat(single))
-                        : type == DataType::F16 ? floatFromHalf(halfFromFloat(single))
-                                                : single;
-  return std::isfinite(value) && !std::isfinite(rounded);
 }
 
 } // namespace tenon::runtime

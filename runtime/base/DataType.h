@@ -1,5 +1,5 @@
-// Element types of buffers, files and compiled code: the one table of their bytes and names, of the compiler
-// (dialect/ElementModel.h) too.
+// Element types of buffers, files and compiled code: the one table of what is known of them, of the compiler
+// (dialect/ElementModel.h) too. Convert.h ties each to the C++ type that its elements are.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,27 +8,49 @@
 namespace tenon::runtime {
 
 enum class DataType : uint8_t { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool };
+enum class NumberKind : uint8_t { Real, Whole, Truth };
 
 struct DataTypeRow {
   DataType type;
   uint64_t bytes;
-  std::string_view name, safetensors;
+  std::string_view name, safetensors, npy; // npy: empty where NumPy has none
+  NumberKind kind;
+  bool isInCode;                // whether inputs, outputs and states of compiled code have it
+  DataType computed;            // that it is computed in: f32 for reals of 16 bits, else itself
+  double largest;               // of reals: the largest finite number
+  std::string_view largestText; // the same for messages
 };
 inline constexpr DataTypeRow kDataTypes[] = {
-    {DataType::F64, 8, "f64", "F64"},    {DataType::F32, 4, "f32", "F32"}, {DataType::F16, 2, "f16", "F16"},
-    {DataType::BF16, 2, "bf16", "BF16"}, {DataType::I64, 8, "i64", "I64"}, {DataType::I32, 4, "i32", "I32"},
-    {DataType::I16, 2, "i16", "I16"},    {DataType::I8, 1, "i8", "I8"},    {DataType::U64, 8, "u64", "U64"},
-    {DataType::U32, 4, "u32", "U32"},    {DataType::U16, 2, "u16", "U16"}, {DataType::U8, 1, "u8", "U8"},
-    {DataType::Bool, 1, "bool", "BOOL"},
+    {DataType::F64, 8, "f64", "F64", "<f8", NumberKind::Real, true, DataType::F64, 0x1.fffffffffffffp1023, "1.8e308"},
+    {DataType::F32, 4, "f32", "F32", "<f4", NumberKind::Real, true, DataType::F32, 0x1.fffffep127, "3.4e38"},
+    {DataType::F16, 2, "f16", "F16", "<f2", NumberKind::Real, false, DataType::F32, 65504, "65504"},
+    {DataType::BF16, 2, "bf16", "BF16", "", NumberKind::Real, false, DataType::F32, 0x1.fep127, "3.4e38"},
+    {DataType::I64, 8, "i64", "I64", "<i8", NumberKind::Whole, true, DataType::I64, 0, ""},
+    {DataType::I32, 4, "i32", "I32", "<i4", NumberKind::Whole, true, DataType::I32, 0, ""},
+    {DataType::I16, 2, "i16", "I16", "<i2", NumberKind::Whole, false, DataType::I16, 0, ""},
+    {DataType::I8, 1, "i8", "I8", "|i1", NumberKind::Whole, false, DataType::I8, 0, ""},
+    {DataType::U64, 8, "u64", "U64", "<u8", NumberKind::Whole, false, DataType::U64, 0, ""},
+    {DataType::U32, 4, "u32", "U32", "<u4", NumberKind::Whole, false, DataType::U32, 0, ""},
+    {DataType::U16, 2, "u16", "U16", "<u2", NumberKind::Whole, false, DataType::U16, 0, ""},
+    {DataType::U8, 1, "u8", "U8", "|u1", NumberKind::Whole, false, DataType::U8, 0, ""},
+    {DataType::Bool, 1, "bool", "BOOL", "|b1", NumberKind::Truth, true, DataType::Bool, 0, ""},
 };
+constexpr const DataTypeRow &rowOf(DataType type) { return kDataTypes[static_cast<int>(type)]; }
 
 /// Bytes of one element.
-constexpr uint64_t byteSize(DataType type) { return kDataTypes[static_cast<int>(type)].bytes; }
+constexpr uint64_t byteSize(DataType type) { return rowOf(type).bytes; }
 /// Name in manifests and messages: f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool.
-constexpr std::string_view nameOf(DataType type) { return kDataTypes[static_cast<int>(type)].name; }
+constexpr std::string_view nameOf(DataType type) { return rowOf(type).name; }
+constexpr bool isReal(DataType type) { return rowOf(type).kind == NumberKind::Real; }
+constexpr bool isWhole(DataType type) { return rowOf(type).kind == NumberKind::Whole; }
+constexpr bool isInCode(DataType type) { return rowOf(type).isInCode; }
+/// Of what has one type for every real tensor, models: f32 and f64.
+constexpr bool isComputedReal(DataType type) { return isReal(type) && rowOf(type).computed == type; }
+/// Reals that are stored only, and computed in a wider type: f16 and bf16.
+constexpr bool isStoredReal(DataType type) { return isReal(type) && rowOf(type).computed != type; }
 std::optional<DataType> dataTypeFromName(std::string_view name);
 /// Name in safetensors headers: F64 F32 F16 BF16 I64 ... BOOL.
-constexpr std::string_view safetensorsNameOf(DataType type) { return kDataTypes[static_cast<int>(type)].safetensors; }
+constexpr std::string_view safetensorsNameOf(DataType type) { return rowOf(type).safetensors; }
 std::optional<DataType> dataTypeFromSafetensors(std::string_view name);
 
 float floatFromBFloat16(uint16_t bits);
@@ -45,9 +67,5 @@ struct FloatHalves {
 };
 FloatHalves halvesOfFloat(float value);
 float floatFromHalves(FloatHalves halves);
-/// Of f32, bf16 and f16: the largest finite number, as messages say it.
-constexpr std::string_view largestOf(DataType type) { return type == DataType::F16 ? "65504" : "3.4e38"; }
-/// Whether a finite number becomes infinite in f32, bf16 or f16.
-bool isBeyond(double value, DataType type);
 
 } // namespace tenon::runtime

@@ -1,4 +1,5 @@
 // The C ABI of training: optimizer moments, losses by name, checkpoints in the format of `tenon train`.
+#include "runtime/base/Convert.h"
 #include "runtime/base/File.h"
 #include "runtime/capi/CApiObjects.h"
 #include "runtime/train/RunState.h"
@@ -103,12 +104,11 @@ tn_error *tn_context_get_scalar(const tn_context *context, const char *output, d
       names += concat(names.empty() ? "" : ", ", outputs[i].name);
       if (outputs[i].name != output)
         continue;
-      const bool f64 = outputs[i].type == DataType::F64, f32 = outputs[i].type == DataType::F32;
-      if ((!f64 && !f32) || outputs[i].bytes != byteSize(outputs[i].type))
+      if (!isReal(outputs[i].type) || outputs[i].bytes != byteSize(outputs[i].type))
         return usageError("the output '", output, "' is not one real number");
       auto place = context->context->output(static_cast<int>(i));
       if (place.ok())
-        *value = f64 ? *static_cast<const double *>(*place) : static_cast<double>(*static_cast<const float *>(*place));
+        *value = numberAt(outputs[i].type, *place, 0);
       return place.status();
     }
     return usageError("entry '", context->context->entry().name, "' has no output '", output, "', only ", names);

@@ -1,5 +1,6 @@
 // The buffers of a context on its device, and what the host sees of them.
 #include "runtime/base/Checked.h"
+#include "runtime/base/Convert.h"
 #include "runtime/context/Context.h"
 #include <algorithm>
 
@@ -19,26 +20,6 @@ Expected<uint64_t> layOut(const std::vector<BoundTensor> &tensors, std::vector<u
     end = *aligned;
   }
   return end;
-}
-
-template <typename T> void fill(char *target, uint64_t bytes, double value) {
-  T *values = reinterpret_cast<T *>(target);
-  std::fill(values, values + bytes / sizeof(T), static_cast<T>(value));
-}
-
-void fillTensor(char *target, const BoundTensor &tensor, double value) {
-  switch (tensor.type) {
-  case DataType::F64:
-    return fill<double>(target, tensor.bytes, value);
-  case DataType::F32:
-    return fill<float>(target, tensor.bytes, value);
-  case DataType::I64:
-    return fill<int64_t>(target, tensor.bytes, value);
-  case DataType::I32:
-    return fill<int32_t>(target, tensor.bytes, value);
-  default:
-    return fill<uint8_t>(target, tensor.bytes, value != 0);
-  }
 }
 
 /// Outputs of together at most so many bytes are copied out at once: losses and metrics, which are all read.
@@ -260,7 +241,8 @@ Status Context::fillState(size_t index) {
   if (initial == 0 && !view.hostView())
     return view.fillZero();
   return fillView(view, [&](char *target) {
-    fillTensor(target, stateTensors[index], initial);
+    const BoundTensor &tensor = stateTensors[index];
+    fillNumbers(tensor.type, target, tensor.bytes / byteSize(tensor.type), initial);
     return Status();
   });
 }

@@ -1,4 +1,5 @@
 #include "runtime/context/InputValues.h"
+#include "runtime/base/Convert.h"
 #include "runtime/base/Shapes.h"
 #include "runtime/context/Context.h"
 
@@ -29,8 +30,11 @@ template <typename T> Status checkRange(const char *kind, const BoundTensor &ten
 } // namespace
 
 Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
-  return tensor.type == DataType::I64 ? checkRange<int64_t>(kind, tensor, data, bound)
-                                      : checkRange<int32_t>(kind, tensor, data, bound);
+  return withCodeElement(tensor.type, [&]<typename T>(T) -> Status {
+    if constexpr (std::is_integral_v<T>)
+      return checkRange<T>(kind, tensor, data, bound);
+    return bugError("'", tensor.name, "' has a bound and is no index");
+  });
 }
 
 Status checkTruth(const BoundTensor &tensor, const void *data) {

@@ -104,11 +104,10 @@ Status ArrayFile::read(uint64_t first, uint64_t count, DataType to, void *target
 
 /// What is no finite number would make every loss after it none.
 Status ArrayFile::checkNumbers(uint64_t first, uint64_t count, DataType type, const void *values) const {
-  if (type != DataType::F32 && type != DataType::F64)
+  if (!runtime::isReal(type))
     return {};
   for (uint64_t i = 0; i < count; ++i) {
-    const double value = type == DataType::F32 ? static_cast<double>(static_cast<const float *>(values)[i])
-                                               : static_cast<const double *>(values)[i];
+    const double value = runtime::numberAt(type, values, i);
     if (!std::isfinite(value))
       return inputError(placeOf(first + i), std::isnan(value) ? " is nan, not a number"
                                             : value > 0       ? " is inf, not a finite number"

@@ -8,7 +8,7 @@ namespace tenon::data {
 struct Given {
   std::string name;
   std::string axes; // "BT", "BK" or "B"
-  DataType type;    // F32 stands for either real type
+  DataType type;    // F32 stands for any real type
   int64_t values;   // least bound the input must have; -1: not an index
 };
 
@@ -42,14 +42,8 @@ public:
       static_cast<unsigned char *>(inputs[static_cast<size_t>(at)].data)[offset] = value;
   }
   void real(size_t given, int64_t offset, double value) const {
-    int at = binding.at[given];
-    if (at < 0)
-      return;
-    InputTensor &tensor = inputs[static_cast<size_t>(at)];
-    if (tensor.type == DataType::F64)
-      static_cast<double *>(tensor.data)[offset] = value;
-    else
-      static_cast<float *>(tensor.data)[offset] = static_cast<float>(value);
+    if (int at = binding.at[given]; at >= 0)
+      inputs[static_cast<size_t>(at)].setReal(offset, value);
   }
 
 private:

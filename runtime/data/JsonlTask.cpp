@@ -1,5 +1,6 @@
 // jsonl(text = "f.jsonl", ids = "text", label = "label"): one JSON object per line, each key for one input. Lists of numbers,
 // texts as UTF-8 bytes, names of classes. The lines stay in the file; in memory is where each begins.
+#include "runtime/base/Convert.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Nearest.h"
 #include "runtime/data/Inputs.h"
@@ -338,15 +339,13 @@ private:
         return inputError("'", input.name, "' takes true or false, got ", kindOf(value));
       static_cast<unsigned char *>(input.data)[at] = value.truth;
       return {};
-    case DataType::F64:
-      static_cast<double *>(input.data)[at] = value.real;
-      if (!std::isfinite(value.real))
-        return inputError("'", input.name, "' takes finite numbers, got ", kindOf(value));
-      break;
     default:
-      static_cast<float *>(input.data)[at] = static_cast<float>(value.real);
-      if (!std::isfinite(static_cast<float>(value.real)))
-        return inputError("'", input.name, "' takes numbers of 32 bits, got ", kindOf(value));
+      input.setReal(at, value.real);
+      if (!std::isfinite(value.real) || runtime::isBeyond(value.real, input.type))
+        return inputError("'", input.name, "' takes ",
+                          byteSize(input.type) == sizeof(double) ? "finite numbers"
+                                                                 : concat("numbers of ", 8 * byteSize(input.type), " bits"),
+                          ", got ", kindOf(value));
     }
     return value.isNumber() ? Status() : inputError("'", input.name, "' takes a number, got ", kindOf(value));
   }

@@ -1,5 +1,6 @@
 #include "runtime/data/Task.h"
 #include "frontend/recipes/RecipeSchema.h"
+#include "runtime/base/Convert.h"
 #include "runtime/data/Inputs.h"
 #include <algorithm>
 
@@ -12,6 +13,10 @@ int64_t InputTensor::elements() const {
   return result;
 }
 
+void InputTensor::setReal(int64_t at, double value) const {
+  runtime::withReal(type, [&]<typename Real>(Real) { static_cast<Real *>(data)[at] = static_cast<Real>(value); });
+}
+
 namespace {
 
 /// The size that a letter of Given::axes stands for.
@@ -21,8 +26,8 @@ int64_t &sizeOf(Binding &binding, char axis) {
 
 Status bindOne(const std::string &task, const Given &given, const InputTensor &input, Binding &binding) {
   std::string what = "the input '" + input.name + "' of the entry";
-  bool real = given.type == DataType::F32;
-  if (real ? input.type != DataType::F32 && input.type != DataType::F64 : input.type != given.type)
+  const bool real = runtime::isReal(given.type);
+  if (real ? !runtime::isReal(input.type) : input.type != given.type)
     return inputError(what, " has the type ", nameOf(input.type), ", but ", task, " gives ",
                       real ? "real numbers" : nameOf(given.type));
   const std::string &axes = given.axes;

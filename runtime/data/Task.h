@@ -12,12 +12,14 @@ using runtime::DataType;
 /// One input of an entry with its sizes: dense row-major, owned by the caller.
 struct InputTensor {
   std::string name;
-  DataType type = DataType::I32; // I32, Bool or one of the two real types F32 and F64
+  DataType type = DataType::I32; // I32, Bool or a real type that is computed in
   std::vector<int64_t> shape;
   int64_t bound = -1;      // values are in [0, bound); -1: not an index
   bool fixedWidth = false; // the second axis has a size of the model, not one that the run chooses
   void *data = nullptr;    // elements() values, writable
   int64_t elements() const;
+  /// Of a real type.
+  void setReal(int64_t at, double value) const;
 };
 
 /// Where the values of one input come from.

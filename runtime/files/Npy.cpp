@@ -10,14 +10,6 @@ namespace {
 constexpr uint64_t largestHeader = 65535; // versions 2 and 3 allow more; only structured types need it
 constexpr size_t largestRank = 64;
 
-struct TypeRow {
-  std::string_view text;
-  DataType type;
-};
-constexpr TypeRow typeRows[] = {{"<f4", DataType::F32}, {"<f8", DataType::F64}, {"<f2", DataType::F16}, {"<i4", DataType::I32},
-                                {"<i8", DataType::I64}, {"<i2", DataType::I16}, {"|i1", DataType::I8},  {"<u4", DataType::U32},
-                                {"<u8", DataType::U64}, {"<u2", DataType::U16}, {"|u1", DataType::U8},  {"|b1", DataType::Bool}};
-
 /// Reads the Python dictionary of the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 class HeaderParser {
 public:
@@ -84,8 +76,8 @@ private:
     std::string_view name;
     if (!quoted(name))
       return inputError("its element type is structured or not readable, expected numbers or truth values");
-    for (const TypeRow &row : typeRows)
-      if (row.text == name) {
+    for (const DataTypeRow &row : kDataTypes)
+      if (!row.npy.empty() && row.npy == name) {
         type = row.type;
         return {};
       }
@@ -178,10 +170,7 @@ Expected<NpyArray> readNpy(const std::string &path) {
 }
 
 Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data, FileBatch *batch) {
-  std::string_view descr;
-  for (const TypeRow &row : typeRows)
-    if (row.type == type)
-      descr = row.text;
+  const std::string_view descr = rowOf(type).npy;
   if (descr.empty())
     return bugError("element type ", nameOf(type), " cannot be written as .npy");
   std::string sizes;

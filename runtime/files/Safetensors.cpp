@@ -1,5 +1,6 @@
 #include "runtime/files/Safetensors.h"
 #include "runtime/base/Checked.h"
+#include "runtime/base/Convert.h"
 #include "runtime/base/Json.h"
 #include <algorithm>
 #include <cstring>
@@ -11,27 +12,6 @@ namespace tenon::runtime {
 namespace {
 
 constexpr uint64_t largestHeader = 100'000'000; // of the reference implementation
-
-template <typename T, typename To, typename Convert> void convertAll(const char *from, To *to, uint64_t count, Convert convert) {
-  for (uint64_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, from + i * sizeof(T), sizeof(T));
-    to[i] = static_cast<To>(convert(value));
-  }
-}
-
-template <typename To> void convertReals(const char *from, DataType type, To *to, uint64_t count) {
-  switch (type) {
-  case DataType::F64:
-    return convertAll<double>(from, to, count, [](double value) { return value; });
-  case DataType::F32:
-    return convertAll<float>(from, to, count, [](float value) { return value; });
-  case DataType::F16:
-    return convertAll<uint16_t>(from, to, count, floatFromHalf);
-  default:
-    return convertAll<uint16_t>(from, to, count, floatFromBFloat16);
-  }
-}
 
 } // namespace
 
@@ -165,9 +145,7 @@ Status SafetensorsFile::readPart(const SafetensorsEntry &entry, uint64_t firstBy
 }
 
 Status SafetensorsFile::readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const {
-  bool real =
-      entry.type == DataType::F64 || entry.type == DataType::F32 || entry.type == DataType::F16 || entry.type == DataType::BF16;
-  if (!real)
+  if (!isReal(entry.type))
     return inputError("'", path(), "': tensor ", quoteJson(entry.name), " has type ", nameOf(entry.type),
                       ", expected real numbers");
   uint64_t size = byteSize(entry.type);
@@ -179,10 +157,7 @@ Status SafetensorsFile::readReals(const SafetensorsEntry &entry, uint64_t first,
     uint64_t now = std::min(chunk, count - done);
     if (Status status = readPart(entry, (first + done) * size, buffer.data(), now * size); status.failed())
       return status;
-    if (to == DataType::F64)
-      convertReals(buffer.data(), entry.type, static_cast<double *>(data) + done, now);
-    else
-      convertReals(buffer.data(), entry.type, static_cast<float *>(data) + done, now);
+    convertReals(entry.type, buffer.data(), now, to, static_cast<char *>(data) + done * byteSize(to));
   }
   return {};
 }

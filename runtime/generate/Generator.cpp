@@ -1,5 +1,6 @@
 #include "runtime/generate/Generator.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/Convert.h"
 #include "runtime/data/Utf8.h"
 #include <utility>
 
@@ -106,9 +107,9 @@ Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
   size_t symbols = static_cast<size_t>(output.shape[2]), first = static_cast<size_t>(count - 1) * symbols;
   // A model's table may be larger than the vocabulary: rows beyond it stand for no symbol.
   logits.resize(std::min(symbols, static_cast<size_t>(vocabulary->size())));
-  for (size_t i = 0; i < logits.size(); ++i)
-    logits[i] = output.type == runtime::DataType::F64 ? static_cast<const double *>(*values)[first + i]
-                                                      : static_cast<const float *>(*values)[first + i];
+  runtime::withReal(output.type, [&]<typename Real>(Real) {
+    std::copy_n(static_cast<const Real *>(*values) + first, logits.size(), logits.begin());
+  });
   return {};
 }
 

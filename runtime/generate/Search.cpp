@@ -1,5 +1,6 @@
 #include "runtime/generate/Search.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/Convert.h"
 #include "runtime/generate/LogSumExp.h"
 #include <algorithm>
 #include <cmath>
@@ -204,10 +205,8 @@ Status Search::readLogProbabilities(const Context &context) {
   for (size_t beam = 0; beam < rowOf.size(); ++beam) {
     const size_t first = (static_cast<size_t>(rowOf[beam]) * places + places - 1) * count;
     double *to = logProbabilities.data() + beam * count;
-    if (output.type == runtime::DataType::F64)
-      std::copy_n(static_cast<const double *>(*values) + first, count, to);
-    else
-      std::copy_n(static_cast<const float *>(*values) + first, count, to);
+    runtime::withReal(output.type,
+                      [&]<typename Real>(Real) { std::copy_n(static_cast<const Real *>(*values) + first, count, to); });
     const double normalizer = logSumExp(to, count);
     if (!std::isfinite(normalizer))
       return Status(runtime::ErrorKind::Numeric,

@@ -1,4 +1,5 @@
 #include "runtime/parameters/PanelLayout.h"
+#include "runtime/base/Convert.h"
 #include <algorithm>
 
 namespace tenon::runtime {
@@ -40,20 +41,14 @@ template <typename T> void writePanels(const PanelInfo &panels, const T *values,
 template void readPanels(const PanelInfo &, const uint16_t *, uint64_t, uint64_t, uint16_t *);
 template void writePanels(const PanelInfo &, const uint16_t *, uint16_t *);
 
-namespace {
-template <typename Call> void bySize(uint64_t size, Call call) {
-  size == 2 ? call(uint16_t()) : size == 4 ? call(uint32_t()) : call(uint64_t());
-}
-} // namespace
-
 void readPanels(const PanelInfo &panels, uint64_t size, const char *memory, uint64_t first, uint64_t count, char *values) {
-  bySize(size, [&]<typename T>(T) {
+  withBits(size, [&]<typename T>(T) {
     readPanels(panels, reinterpret_cast<const T *>(memory), first, count, reinterpret_cast<T *>(values));
   });
 }
 
 void writePanels(const PanelInfo &panels, uint64_t size, const char *values, char *memory) {
-  bySize(size, [&]<typename T>(T) { writePanels(panels, reinterpret_cast<const T *>(values), reinterpret_cast<T *>(memory)); });
+  withBits(size, [&]<typename T>(T) { writePanels(panels, reinterpret_cast<const T *>(values), reinterpret_cast<T *>(memory)); });
 }
 
 } // namespace tenon::runtime

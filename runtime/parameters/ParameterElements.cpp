@@ -1,4 +1,5 @@
 // Elements of parameters between memory, where they have 16 bits, halves or panels, and callers, who have them row-major.
+#include "runtime/base/Convert.h"
 #include "runtime/parameters/PanelLayout.h"
 #include "runtime/parameters/Parameters.h"
 #include <algorithm>
@@ -35,8 +36,7 @@ Status Parameters::getAt(const Place &place, void *values, ParameterArena which)
   std::vector<uint16_t> bits(static_cast<size_t>(count));
   Status status = readStored(place, which, 0, count, reinterpret_cast<char *>(bits.data()));
   if (status.ok())
-    std::transform(bits.begin(), bits.end(), static_cast<float *>(values),
-                   type == DataType::F16 ? floatFromHalf : floatFromBFloat16);
+    convertReals(type, bits.data(), count, manifest().type, values);
   return status;
 }
 
@@ -73,8 +73,10 @@ Status Parameters::writeShort(const Place &place, ParameterArena which, const fl
   if (which == ParameterArena::Values)
     if (const float *found = std::find_if(values, end, [&](float value) { return isBeyond(value, type); }); found != end)
       return inputError("'", place.info->elementName(place.stackIndex), "': element ", found - values, " is ", *found,
-                        ", more than ", nameOf(type), " holds (", largestOf(type), ")");
-  return writeBits(place, which, values, type == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
+                        ", more than ", nameOf(type), " holds (", rowOf(type).largestText, ")");
+  return withShort(type, [&]<typename Short>(Short) {
+    return writeBits(place, which, values, [](float value) { return Short::of(value).bits; });
+  });
 }
 
 Status Parameters::writeHalves(const Place &place, const float *values) {

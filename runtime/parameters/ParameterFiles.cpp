@@ -1,4 +1,5 @@
 // Loading of parameters, under own names or those of a `names` scheme.
+#include "runtime/base/Convert.h"
 #include "runtime/base/Json.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
@@ -66,14 +67,9 @@ struct Findings {
   }
 };
 
-bool isReal(DataType type) {
-  return type == DataType::F64 || type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
-}
-
 /// The first number of a tensor that parameters of this type cannot hold, in words; empty if there is none.
 Expected<std::string> numberBeyond(const SafetensorsFile &file, const SafetensorsEntry &entry, DataType stored) {
-  const bool isWider = byteSize(entry.type) > byteSize(stored) || (stored == DataType::F16 && entry.type == DataType::BF16);
-  if (stored == DataType::F64 || !isWider)
+  if (rowOf(entry.type).largest <= rowOf(stored).largest)
     return std::string();
   constexpr uint64_t chunk = 1 << 16;
   std::vector<double> values(std::min(chunk, entry.elements()));
@@ -84,9 +80,9 @@ Expected<std::string> numberBeyond(const SafetensorsFile &file, const Safetensor
     for (uint64_t i = 0; i < count; ++i)
       if (isBeyond(values[i], stored))
         return concat(entry.name, ": element ", placeText(first + i, entry.shape), " is ", values[i], ", more than ",
-                      stored == DataType::F32 ? "32-bit numbers hold" : concat(nameOf(stored), " holds"), " (", largestOf(stored),
-                      "); scale the weights, or ",
-                      stored == DataType::F32 ? "use --f64" : "keep parameters in f32 (`params` of the recipe's numerics)");
+                      isStoredReal(stored) ? concat(nameOf(stored), " holds") : concat(8 * byteSize(stored), "-bit numbers hold"),
+                      " (", rowOf(stored).largestText, "); scale the weights, or ",
+                      isStoredReal(stored) ? "keep parameters in f32 (`params` of the recipe's numerics)" : "use --f64");
   }
   return std::string();
 }
@@ -294,9 +290,8 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
   if (Status status = ownPieces(manifest(), pieces); status.failed())
     return status;
   Findings findings;
-  const bool takesShort = which == ParameterArena::Values && manifest().type == DataType::F32;
   auto fits = [&](DataType type) { // whatever the numerics of the run were
-    return type == manifest().type || (takesShort && (type == DataType::BF16 || type == DataType::F16));
+    return (which == ParameterArena::Values ? rowOf(type).computed : type) == manifest().type;
   };
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file.find(piece.tensor);

@@ -1,4 +1,5 @@
 #include "runtime/parameters/Parameters.h"
+#include "runtime/base/Convert.h"
 #include "runtime/device/Threads.h"
 #include "runtime/parameters/Initialize.h"
 #include "tenon/artifact.h"
@@ -28,27 +29,6 @@ const char *const arenaNames[9] = {"parameters",
                                    "partial sums of slices",
                                    "loss scale",
                                    "remainders of the parameters"};
-
-/// Number -> bytes of any state type.
-void fillWith(char *target, uint64_t elements, DataType type, double value) {
-  for (uint64_t i = 0; i < elements; ++i)
-    switch (type) {
-    case DataType::F64:
-      reinterpret_cast<double *>(target)[i] = value;
-      break;
-    case DataType::F32:
-      reinterpret_cast<float *>(target)[i] = static_cast<float>(value);
-      break;
-    case DataType::I64:
-      reinterpret_cast<int64_t *>(target)[i] = static_cast<int64_t>(value);
-      break;
-    case DataType::I32:
-      reinterpret_cast<int32_t *>(target)[i] = static_cast<int32_t>(value);
-      break;
-    default:
-      target[i] = value != 0;
-    }
-}
 } // namespace
 
 /// All stack elements of a state of the model with its initial value.
@@ -59,7 +39,7 @@ static std::vector<char> initialState(const StateInfo &info) {
   for (const SizeForm &size : info.shape)
     elements *= static_cast<uint64_t>(size.constant); // checked by the manifest reader
   std::vector<char> bytes(elements * byteSize(info.type));
-  fillWith(bytes.data(), elements, info.type, info.initial);
+  fillNumbers(info.type, bytes.data(), elements, info.initial);
   return bytes;
 }
 
@@ -169,10 +149,9 @@ void initializeTensor(const ParameterInfo &info, int64_t stackIndex, uint64_t se
     for (int64_t first; (first = next.fetch_add(step)) < info.elements;) {
       int64_t count = std::min(step, info.elements - first);
       initialValues(info, stackIndex, seed, first, count, values.data());
-      if (type == DataType::F64)
-        std::copy(values.begin(), values.begin() + count, reinterpret_cast<double *>(target) + first);
-      else
-        std::copy(values.begin(), values.begin() + count, reinterpret_cast<float *>(target) + first);
+      withReal(type, [&]<typename Real>(Real) {
+        std::copy(values.begin(), values.begin() + count, reinterpret_cast<Real *>(target) + first);
+      });
     }
   };
   std::vector<std::thread> threads;

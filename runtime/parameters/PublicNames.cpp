@@ -1,5 +1,6 @@
 #include "runtime/parameters/PublicNames.h"
 #include "runtime/base/Checked.h"
+#include "runtime/base/Convert.h"
 #include <algorithm>
 #include <iterator>
 
@@ -85,12 +86,9 @@ template <typename T> static void transposeInto(const T *from, T *to, uint64_t r
 void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type) {
   Shape sizes = withoutOnes(shape);
   std::vector<char> copy = data;
-  if (type == DataType::F64)
-    transposeInto(reinterpret_cast<const uint64_t *>(copy.data()), reinterpret_cast<uint64_t *>(data.data()), sizes[0], sizes[1]);
-  else if (byteSize(type) == 2)
-    transposeInto(reinterpret_cast<const uint16_t *>(copy.data()), reinterpret_cast<uint16_t *>(data.data()), sizes[0], sizes[1]);
-  else
-    transposeInto(reinterpret_cast<const uint32_t *>(copy.data()), reinterpret_cast<uint32_t *>(data.data()), sizes[0], sizes[1]);
+  withBits(byteSize(type), [&]<typename T>(T) {
+    transposeInto(reinterpret_cast<const T *>(copy.data()), reinterpret_cast<T *>(data.data()), sizes[0], sizes[1]);
+  });
 }
 
 std::vector<std::string> stateNames(const StateInfo &info) {

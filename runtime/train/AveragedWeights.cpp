@@ -1,4 +1,5 @@
 #include "runtime/train/AveragedWeights.h"
+#include "runtime/base/Convert.h"
 #include "runtime/files/Checkpoint.h"
 #include "runtime/files/Safetensors.h"
 #include <algorithm>
@@ -30,10 +31,9 @@ template <typename Real> void moveTowards(const Real *values, Real *means, uint6
 }
 
 void moveElements(DataType type, const char *values, char *means, uint64_t count, double share) {
-  if (type == DataType::F64)
-    moveTowards(reinterpret_cast<const double *>(values), reinterpret_cast<double *>(means), count, share);
-  else
-    moveTowards(reinterpret_cast<const float *>(values), reinterpret_cast<float *>(means), count, share);
+  runtime::withReal(type, [&]<typename Real>(Real) {
+    moveTowards(reinterpret_cast<const Real *>(values), reinterpret_cast<Real *>(means), count, share);
+  });
 }
 
 void moveTile(const TnContext *context, int64_t tile, int64_t) {
@@ -158,28 +158,21 @@ Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uin
 }
 
 Status AveragedWeights::meanOfCheckpoints(const std::vector<runtime::SafetensorsFile> &files) {
-  const bool wide = source->manifest().type == DataType::F64;
+  const DataType type = source->manifest().type;
   std::vector<double> sum, other;
   return visitPlaces(*source, [&](const std::string &name, const Parameters::Place &place, std::vector<char> &values) {
     const auto count = static_cast<size_t>(place.info->elements);
-    double *const doubles = reinterpret_cast<double *>(values.data());
-    float *const floats = reinterpret_cast<float *>(values.data());
-    sum.assign(count, 0.0);
+    sum.resize(count);
     other.resize(count);
-    for (size_t i = 0; i < count; ++i)
-      sum[i] = wide ? doubles[i] : static_cast<double>(floats[i]);
+    runtime::convertReals(type, values.data(), count, DataType::F64, sum.data());
     for (const runtime::SafetensorsFile &file : files) {
       if (Status status = file.readReals(*file.find(name), 0, count, DataType::F64, other.data()); status.failed())
         return status;
       std::transform(sum.begin(), sum.end(), other.begin(), sum.begin(), std::plus<>());
     }
-    for (size_t i = 0; i < count; ++i) {
-      const double value = sum[i] / static_cast<double>(files.size() + 1);
-      if (wide)
-        doubles[i] = value;
-      else
-        floats[i] = static_cast<float>(value);
-    }
+    for (double &value : sum)
+      value /= static_cast<double>(files.size() + 1);
+    runtime::convertReals(DataType::F64, sum.data(), count, type, values.data());
     return mean->setAt(place, values.data());
   });
 }

@@ -1,4 +1,5 @@
 #include "runtime/train/Averages.h"
+#include "runtime/base/Convert.h"
 #include "runtime/train/AverageTensors.h"
 #include "runtime/train/Evaluate.h"
 #include <algorithm>
@@ -13,19 +14,6 @@ using runtime::TensorInfo;
 using Kind = AverageInfo::Kind;
 
 namespace {
-
-double elementOf(const void *data, runtime::DataType type, int64_t at) {
-  switch (type) {
-  case runtime::DataType::F64:
-    return static_cast<const double *>(data)[at];
-  case runtime::DataType::I32:
-    return static_cast<const int32_t *>(data)[at];
-  case runtime::DataType::Bool:
-    return static_cast<const unsigned char *>(data)[at];
-  default:
-    return static_cast<double>(static_cast<const float *>(data)[at]);
-  }
-}
 
 bool isPart(Kind kind) { return kind == Kind::Sum || kind == Kind::Greatest || kind == Kind::Least || kind == Kind::Count; }
 
@@ -131,7 +119,7 @@ runtime::Status Totals::addValue(size_t output, bool whole) {
   if (!data.ok())
     return data.status();
   for (int64_t i = 0; i < elements; ++i)
-    value.total[static_cast<size_t>(i)] += elementOf(*data, tensor.type, i);
+    value.total[static_cast<size_t>(i)] += runtime::numberAt(tensor.type, *data, static_cast<uint64_t>(i));
   ++value.weight;
   return {};
 }
@@ -159,7 +147,7 @@ runtime::Status Totals::addPart(Part &part, const Counted &counted) const {
       ++part.counted[part.placeStep > 0 ? static_cast<size_t>(place) : 0];
       const int64_t base = row * steps[rowAxis] + (info.places < 0 ? 0 : place * steps[placeAxis]), into = place * part.placeStep;
       for (auto [from, to] : part.others) {
-        const double value = elementOf(*data, tensor.type, base + from);
+        const double value = runtime::numberAt(tensor.type, *data, static_cast<uint64_t>(base + from));
         const auto at = static_cast<size_t>(into + to);
         part.total[at] += value;
         if (!(value <= part.greatest[at]) && !std::isnan(part.greatest[at])) // a NaN stays

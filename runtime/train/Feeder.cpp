@@ -1,4 +1,5 @@
 #include "runtime/train/Feeder.h"
+#include "runtime/base/Convert.h"
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -19,21 +20,11 @@ static bool hasFixedWidth(const runtime::TensorInfo &input, const runtime::Manif
 static Status fillWith(int64_t value, const data::InputTensor &input) {
   if (input.bound >= 0 && value >= input.bound)
     return inputError("the input task holds values below ", input.bound, ", and a task of the recipe has id = ", value);
-  for (int64_t i = 0; i < input.elements(); ++i)
-    switch (input.type) {
-    case runtime::DataType::I32:
-      static_cast<int32_t *>(input.data)[i] = static_cast<int32_t>(value);
-      break;
-    case runtime::DataType::F32:
-      static_cast<float *>(input.data)[i] = static_cast<float>(value);
-      break;
-    case runtime::DataType::F64:
-      static_cast<double *>(input.data)[i] = static_cast<double>(value);
-      break;
-    default:
-      return inputError("the input task has the type ", nameOf(input.type), ", and `id` of a task is a whole number");
-    }
-  return {};
+  if (!runtime::isReal(input.type) && !runtime::isWhole(input.type))
+    return inputError("the input task has the type ", nameOf(input.type), ", and `id` of a task is a whole number");
+  const std::vector<int64_t> values(static_cast<size_t>(input.elements()), value);
+  const auto wrong = runtime::convertElements(runtime::DataType::I64, values.data(), values.size(), input.type, input.data);
+  return wrong ? inputError("`id` of a task ", wrong->what) : Status();
 }
 
 Status Feeder::create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result,
@@ -75,22 +66,11 @@ Status Feeder::fillEvaluation(uint64_t index) {
   return source.fillEvaluation(index, tensors);
 }
 
-static double asNumber(const void *value, runtime::DataType type) {
-  switch (type) {
-  case runtime::DataType::F64:
-    return *static_cast<const double *>(value);
-  case runtime::DataType::I32:
-    return *static_cast<const int32_t *>(value);
-  default:
-    return static_cast<double>(*static_cast<const float *>(value));
-  }
-}
-
 runtime::Expected<double> scalarOutput(const runtime::Context &context, size_t index) {
   auto place = context.output(static_cast<int>(index));
   if (!place.ok())
     return place.status();
-  const double value = asNumber(*place, context.outputs()[index].type);
+  const double value = runtime::numberAt(context.outputs()[index].type, *place, 0);
   return std::isnan(value) ? std::nan("") : value; // its sign is chance, and would be printed
 }
 

@@ -1,4 +1,5 @@
-// JSON, safetensors and .npy: what is written reads back; every rule of the formats is enforced.
+// Element types, JSON, safetensors and .npy: what is written reads back; every rule of the formats is enforced.
+#include "runtime/base/Convert.h"
 #include "runtime/base/Json.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
@@ -10,6 +11,41 @@
 #include <unistd.h>
 
 namespace tenon::runtime::test {
+
+TEST(DataType, EveryRowHasItsElement) {
+  for (const DataTypeRow &row : kDataTypes) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(&rowOf(row.type), &row);
+    EXPECT_EQ(dataTypeFromName(row.name), row.type);
+    EXPECT_EQ(dataTypeFromSafetensors(row.safetensors), row.type);
+    EXPECT_EQ(withElement(row.type, []<typename T>(T) { return sizeof(T); }), row.bytes);
+    EXPECT_TRUE(isReal(row.type) ? isComputedReal(row.computed) : row.computed == row.type);
+    if (isInCode(row.type)) {
+      EXPECT_EQ(withCodeElement(row.type, []<typename T>(T) { return sizeof(T); }), row.bytes);
+      char values[16] = {};
+      fillNumbers(row.type, values, 2, 1);
+      EXPECT_EQ(numberAt(row.type, values, 1), 1);
+    }
+    if (isReal(row.type)) {
+      EXPECT_FALSE(isBeyond(row.largest, row.type));
+      EXPECT_EQ(isBeyond(row.largest * 1.01, row.type), row.type != DataType::F64); // where that is no number itself
+    }
+  }
+  EXPECT_EQ(dataTypeFromName("f8"), std::nullopt);
+}
+
+TEST(DataType, RealsOfAnyTypeAreRead) {
+  const uint16_t half[] = {0x3c00, 0xfbff}, brain[] = {0x3f80, 0xff7f};
+  float single[2];
+  double wide[2];
+  convertReals(DataType::F16, half, 2, DataType::F32, single);
+  EXPECT_EQ(single[1], -65504.f);
+  convertReals(DataType::BF16, brain, 2, DataType::F64, wide);
+  EXPECT_EQ(wide[1], -0x1.fep127);
+  convertReals(DataType::F64, wide, 2, DataType::F32, single);
+  EXPECT_EQ(single[0], 1.f);
+  EXPECT_EQ(numberAt(DataType::F16, half, 1), -65504);
+}
 
 TEST(Json, ReadsAndPrints) {
   const char *text = "{\"a\": [1, -2.5, true, null, \"x\\\"\\u00e9\\n\"], \"b\": {\"c\": 1e300, \"d\": 3.0}}";

@@ -1,4 +1,5 @@
 #include "tools/tenon/AttentionMaps.h"
+#include "runtime/base/Convert.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>
 #include <tuple>
@@ -112,8 +113,7 @@ std::vector<std::string> drawnLabels(const Side &side) {
 }
 
 double weightAt(const BoundTensor &state, const void *data, int64_t at) {
-  return state.type == DataType::F64 ? static_cast<const double *>(data)[at]
-                                     : static_cast<double>(static_cast<const float *>(data)[at]);
+  return runtime::numberAt(state.type, data, static_cast<uint64_t>(at));
 }
 
 int64_t product(const int64_t *begin, const int64_t *end) {

@@ -1,4 +1,5 @@
 #include "tools/tenon/Call.h"
+#include "runtime/base/Convert.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
 #include "tools/tenon/Say.h"
@@ -80,19 +81,6 @@ Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vect
                         dim, " = ", value, ", but ", dim, " = ", known->second, " elsewhere (--bind, or another input)");
   }
   return {};
-}
-
-double valueAt(const void *data, DataType type, uint64_t i) {
-  switch (type) {
-  case DataType::F64:
-    return static_cast<const double *>(data)[i];
-  case DataType::F32:
-    return static_cast<double>(static_cast<const float *>(data)[i]);
-  case DataType::I32:
-    return static_cast<const int32_t *>(data)[i];
-  default:
-    return static_cast<const unsigned char *>(data)[i];
-  }
 }
 
 } // namespace
@@ -279,7 +267,7 @@ Status printOutputs(const Context &context, bool json) {
     uint64_t count = output.bytes / runtime::byteSize(output.type), wrong = 0;
     double low = INFINITY, high = -INFINITY;
     for (uint64_t k = 0; k < count; ++k) {
-      double value = valueAt(*data, output.type, k);
+      double value = runtime::numberAt(output.type, *data, k);
       wrong += std::isnan(value);
       low = std::fmin(low, value);
       high = std::fmax(high, value);

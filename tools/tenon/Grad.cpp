@@ -1,10 +1,10 @@
 // tenon grad: losses and the gradient of every parameter.
+#include "runtime/base/Convert.h"
 #include "runtime/files/Safetensors.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/StateFile.h"
 #include "tools/tenon/Call.h"
 #include "tools/tenon/Say.h"
-#include <algorithm>
 #include <cmath>
 
 namespace tenon::driver {
@@ -58,21 +58,20 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
 /// The first parameter whose gradient is not finite is named.
 Status warnOfNotFinite(const runtime::Context &context) {
   const runtime::Parameters &parameters = *context.parameters();
-  const bool isDouble = parameters.manifest().type == runtime::DataType::F64;
-  std::vector<double> doubles;
-  std::vector<float> floats;
+  const runtime::DataType type = parameters.manifest().type;
+  std::vector<char> values;
   for (const std::string &name : parameters.names()) {
     auto place = parameters.find(name);
     if (!place.ok())
       return place.status();
     const size_t count = static_cast<size_t>(place->info->elements);
-    doubles.resize(isDouble ? count : 0);
-    floats.resize(isDouble ? 0 : count);
-    void *target = isDouble ? static_cast<void *>(doubles.data()) : floats.data();
-    if (Status status = parameters.getAt(*place, target, runtime::ParameterArena::Gradients); status.failed())
+    values.resize(count * runtime::byteSize(type));
+    if (Status status = parameters.getAt(*place, values.data(), runtime::ParameterArena::Gradients); status.failed())
       return status;
-    auto finite = [](double value) { return std::isfinite(value); };
-    if (std::all_of(doubles.begin(), doubles.end(), finite) && std::all_of(floats.begin(), floats.end(), finite))
+    size_t finite = 0;
+    while (finite < count && std::isfinite(runtime::numberAt(type, values.data(), finite)))
+      ++finite;
+    if (finite == count)
       continue;
     const bool isScaled = parameters.manifest().compute == runtime::DataType::F16;
     note(concat("warning: the gradient of '", name, "' is not finite",
