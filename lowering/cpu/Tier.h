@@ -10,17 +10,26 @@ namespace tenon::cpu {
 /// feature bits. The vector tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per
 /// row reduction), but for the contractions of Tier::Amx; what holds of Portable: docs/cpu.md, "Determinism".
 enum class Tier {
-  Portable,   ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
-  Avx2,       ///< x86-64-v3: 8 lanes f32
-  Avx512,     ///< x86-64-v4: 16 lanes f32
-  Avx512Bf16, ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
-  Amx         ///< with AMX-BF16, too: contractions of bf16 with enough rows multiply tiles, all else is that of x86-64-v4-bf16
+#define TENON_TIER(tier, ...) tier,
+#include "runtime/include/tenon/tiers.def"
 };
+constexpr Tier kTiers[] = {
+#define TENON_TIER(tier, ...) Tier::tier,
+#include "runtime/include/tenon/tiers.def"
+};
+
+struct TierRow {
+  llvm::StringLiteral publicName, name, cpu, features;
+  int64_t vectorBits;
+};
+inline constexpr TierRow kTierRows[] = {
+#define TENON_TIER(tier, publicName, name, cpu, features, vectorBits) {publicName, name, cpu, features, vectorBits},
+#include "runtime/include/tenon/tiers.def"
+};
+constexpr const TierRow &rowOf(Tier tier) { return kTierRows[int(tier)]; }
+
 /// Whether kernels compute reals of this type; those of 16 bits are stored and widened.
 inline bool hasRealKernels(mlir::Type element) { return element.isF32() || element.isF64(); }
-
-/// From the least to the most demanding.
-constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16, Tier::Amx};
 
 /// Register tile of the contraction micro-kernel: `rows` x (`vectors` * lanes) accumulators, `unroll` steps of K per iteration.
 struct MicroTile {
@@ -30,38 +39,10 @@ struct MicroTile {
 };
 
 /// Short lower-case name, used in symbol names and on the command line.
-inline llvm::StringRef tierName(Tier tier) {
-  switch (tier) {
-  case Tier::Portable:
-    return "portable";
-  case Tier::Avx2:
-    return "avx2";
-  case Tier::Avx512:
-    return "avx512";
-  case Tier::Avx512Bf16:
-    return "avx512bf16";
-  case Tier::Amx:
-    return "amx";
-  }
-  return "";
-}
+inline llvm::StringRef tierName(Tier tier) { return rowOf(tier).name; }
 
 /// As a variant of the target: in the table of the artifact and the manifest, in `--tier` and in options of passes.
-inline llvm::StringRef tierPublicName(Tier tier) {
-  switch (tier) {
-  case Tier::Portable:
-    return "portable";
-  case Tier::Avx2:
-    return "x86-64-v3";
-  case Tier::Avx512:
-    return "x86-64-v4";
-  case Tier::Avx512Bf16:
-    return "x86-64-v4-bf16";
-  case Tier::Amx:
-    return "x86-64-v4-amx";
-  }
-  return "";
-}
+inline llvm::StringRef tierPublicName(Tier tier) { return rowOf(tier).publicName; }
 
 inline std::optional<Tier> tierOfPublicName(llvm::StringRef name) {
   for (Tier tier : kTiers)
@@ -71,36 +52,10 @@ inline std::optional<Tier> tierOfPublicName(llvm::StringRef name) {
 }
 
 /// The `-mcpu` of the tier's target machine and its `-mattr`: together exactly the tier's features.
-inline llvm::StringRef tierFeatures(Tier tier) {
-  return tier == Tier::Amx ? "+avx512bf16,+amx-tile,+amx-bf16" : tier == Tier::Avx512Bf16 ? "+avx512bf16" : "";
-}
-inline llvm::StringRef tierCpu(Tier tier) {
-  switch (tier) {
-  case Tier::Portable:
-    return "x86-64";
-  case Tier::Avx2:
-    return "x86-64-v3";
-  case Tier::Avx512:
-  case Tier::Avx512Bf16:
-  case Tier::Amx:
-    return "x86-64-v4";
-  }
-  return "";
-}
+inline llvm::StringRef tierCpu(Tier tier) { return rowOf(tier).cpu; }
+inline llvm::StringRef tierFeatures(Tier tier) { return rowOf(tier).features; }
 
-inline int64_t tierVectorBits(Tier tier) {
-  switch (tier) {
-  case Tier::Portable:
-    return 128;
-  case Tier::Avx2:
-    return 256;
-  case Tier::Avx512:
-  case Tier::Avx512Bf16:
-  case Tier::Amx:
-    return 512;
-  }
-  return 0;
-}
+inline int64_t tierVectorBits(Tier tier) { return rowOf(tier).vectorBits; }
 
 /// Lanes of one vector register for `element` (f32: 4, 8, 16; f64: 2, 4, 8).
 inline int64_t tierLanes(Tier tier, mlir::Type element) { return tierVectorBits(tier) / element.getIntOrFloatBitWidth(); }

@@ -1,4 +1,5 @@
 #include "runtime/device/Cpu.h"
+#include <ranges>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -9,7 +10,10 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr std::string_view tierNames[tierCount] = {"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx"};
+constexpr std::string_view tierNames[] = {
+#define TENON_TIER(tier, name, ...) name,
+#include "tenon/tiers.def"
+};
 
 #if defined(__x86_64__)
 Processor::Registers cpuid(unsigned leaf, unsigned subleaf) {
@@ -66,7 +70,7 @@ std::string_view missingFeature(Tier tier, const Processor &processor) {
       return feature.name;
   if ((saved & 0x6) != 0x6)
     return "operating system support for AVX registers";
-  if (tier == Tier::X86V3)
+  if (tier == Tier::Avx2)
     return {};
   const Feature level4[] = {
       {(seven.b >> 16 & 1) != 0, "AVX512F"},  {(seven.b >> 30 & 1) != 0, "AVX512BW"}, {(seven.b >> 28 & 1) != 0, "AVX512CD"},
@@ -77,11 +81,11 @@ std::string_view missingFeature(Tier tier, const Processor &processor) {
       return feature.name;
   if ((saved & 0xe6) != 0xe6)
     return "operating system support for AVX-512 registers";
-  if (tier == Tier::X86V4)
+  if (tier == Tier::Avx512)
     return {};
   if ((sevenOne.a >> 5 & 1) == 0)
     return "AVX512_BF16";
-  if (tier == Tier::X86V4Bf16)
+  if (tier == Tier::Avx512Bf16)
     return {};
   if ((seven.d >> 24 & 1) == 0)
     return "AMX-TILE";
@@ -93,7 +97,7 @@ std::string_view missingFeature(Tier tier, const Processor &processor) {
 }
 
 Tier tierOf(const Processor &processor) {
-  for (Tier tier : tiersByDemand)
+  for (Tier tier : std::views::reverse(kTiers))
     if (missingFeature(tier, processor).empty())
       return tier;
   return Tier::Portable;
@@ -102,9 +106,9 @@ Tier tierOf(const Processor &processor) {
 std::string_view nameOf(Tier tier) { return tierNames[static_cast<int>(tier)]; }
 
 Expected<Tier> tierFromName(std::string_view name) {
-  for (int i = 0; i < tierCount; ++i)
-    if (tierNames[i] == name)
-      return static_cast<Tier>(i);
+  for (Tier tier : kTiers)
+    if (nameOf(tier) == name)
+      return tier;
   return usageError("unknown tier '", name, "': expected ", listOfTierChoices());
 }
 
@@ -128,7 +132,7 @@ std::string_view missingFeature(Tier tier) { return tier == Tier::Portable ? std
 #endif
 
 Tier machineTier() {
-  for (Tier tier : tiersByDemand)
+  for (Tier tier : std::views::reverse(kTiers))
     if (missingFeature(tier).empty())
       return tier;
   return Tier::Portable;

@@ -9,10 +9,14 @@
 namespace tenon::runtime {
 
 /// Each needs what those before it need.
-enum class Tier : int { Portable = 0, X86V3 = 1, X86V4 = 2, X86V4Bf16 = 3, X86V4Amx = 4 };
-constexpr int tierCount = 5;
-/// The most demanding first.
-constexpr Tier tiersByDemand[tierCount] = {Tier::X86V4Amx, Tier::X86V4Bf16, Tier::X86V4, Tier::X86V3, Tier::Portable};
+enum class Tier : int {
+#define TENON_TIER(tier, ...) tier,
+#include "tenon/tiers.def"
+};
+constexpr Tier kTiers[] = {
+#define TENON_TIER(tier, ...) Tier::tier,
+#include "tenon/tiers.def"
+};
 
 /// As in TnVariant, in manifests and on command lines.
 std::string_view nameOf(Tier tier);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <ranges>
 #include <sys/mman.h>
 
 namespace tenon::runtime {
@@ -116,7 +117,7 @@ Status HostCode::choose(std::span<const TnEntry *const> entries, const std::vect
     return {};
   }
   std::string lacking;
-  for (Tier one : tiersByDemand) {
+  for (Tier one : std::views::reverse(kTiers)) {
     if (!present(one))
       continue;
     std::string_view feature = missingFeature(one);

@@ -83,14 +83,14 @@ TEST(Artifact, RefusesCodeOfAnotherDevice) {
 
 TEST(Cpu, TiersIncludeEachOther) {
   EXPECT_TRUE(missingFeature(Tier::Portable).empty());
-  if (missingFeature(Tier::X86V4).empty()) {
-    EXPECT_TRUE(missingFeature(Tier::X86V3).empty());
+  if (missingFeature(Tier::Avx512).empty()) {
+    EXPECT_TRUE(missingFeature(Tier::Avx2).empty());
   }
-  if (missingFeature(Tier::X86V4Bf16).empty()) {
-    EXPECT_TRUE(missingFeature(Tier::X86V4).empty());
+  if (missingFeature(Tier::Avx512Bf16).empty()) {
+    EXPECT_TRUE(missingFeature(Tier::Avx512).empty());
   }
-  if (missingFeature(Tier::X86V4Amx).empty()) {
-    EXPECT_TRUE(missingFeature(Tier::X86V4Bf16).empty());
+  if (missingFeature(Tier::Amx).empty()) {
+    EXPECT_TRUE(missingFeature(Tier::Avx512Bf16).empty());
   }
 }
 
@@ -107,20 +107,20 @@ TEST(Cpu, ChoosesByBitsAndPermission) {
   };
   const Row rows[] = {
       {[](Processor &p) { p.askForTiles = [] { return false; }; }, "permission of the operating system to use AMX tiles",
-       Tier::X86V4Bf16},
-      {[](Processor &p) { p.savedRegisters = 0xe7; }, "operating system support for AMX tiles", Tier::X86V4Bf16},
-      {[](Processor &p) { p.savedRegisters = 0x400e7; }, "operating system support for AMX tiles", Tier::X86V4Bf16},
-      {[](Processor &p) { p.seven.d &= ~(1u << 22); }, "AMX-BF16", Tier::X86V4Bf16},
-      {[](Processor &p) { p.seven.d &= ~(1u << 24); }, "AMX-TILE", Tier::X86V4Bf16},
-      {[](Processor &p) { p.sevenOne.a = 0; }, "AVX512_BF16", Tier::X86V4},
-      {[](Processor &p) { p.savedRegisters = 0x60007; }, "operating system support for AVX-512 registers", Tier::X86V3},
-      {[](Processor &p) { p.seven.b &= ~(1u << 16); }, "AVX512F", Tier::X86V3},
+       Tier::Avx512Bf16},
+      {[](Processor &p) { p.savedRegisters = 0xe7; }, "operating system support for AMX tiles", Tier::Avx512Bf16},
+      {[](Processor &p) { p.savedRegisters = 0x400e7; }, "operating system support for AMX tiles", Tier::Avx512Bf16},
+      {[](Processor &p) { p.seven.d &= ~(1u << 22); }, "AMX-BF16", Tier::Avx512Bf16},
+      {[](Processor &p) { p.seven.d &= ~(1u << 24); }, "AMX-TILE", Tier::Avx512Bf16},
+      {[](Processor &p) { p.sevenOne.a = 0; }, "AVX512_BF16", Tier::Avx512},
+      {[](Processor &p) { p.savedRegisters = 0x60007; }, "operating system support for AVX-512 registers", Tier::Avx2},
+      {[](Processor &p) { p.seven.b &= ~(1u << 16); }, "AVX512F", Tier::Avx2},
       {[](Processor &p) { p.one.c &= ~(1u << 27); }, "OSXSAVE", Tier::Portable},
   };
   for (const Row &row : rows) {
     Processor processor = all;
     row.take(processor);
-    EXPECT_EQ(missingFeature(Tier::X86V4Amx, processor), row.lacks);
+    EXPECT_EQ(missingFeature(Tier::Amx, processor), row.lacks);
     EXPECT_EQ(nameOf(tierOf(processor)), nameOf(row.best));
   }
   EXPECT_EQ(asked, 1) << "asked although something else is missing";
@@ -128,7 +128,7 @@ TEST(Cpu, ChoosesByBitsAndPermission) {
 
 // A tier that the machine lacks is refused by the name of what it lacks, and is not taken by itself.
 TEST(Artifact, SaysWhatATierLacks) {
-  if (std::string_view lacks = missingFeature(Tier::X86V4Amx); !lacks.empty()) {
+  if (std::string_view lacks = missingFeature(Tier::Amx); !lacks.empty()) {
     expectError(Artifact::open(fakeLibrary(), "x86-64-v4-amx").status(), ErrorKind::Input,
                 concat("this machine cannot run tier x86-64-v4-amx: it lacks ", lacks));
   } else {
