@@ -236,7 +236,8 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     What a target checks of it before it translates: S1 the function has slots, outputs and scratch; S2 a slot has a size over
     the dims and stands above earlier ones; S3 each place is in a slot that there is; S4 a kernel has places for its results and
     temporaries; S5 what is read is an input, at a place, or a result that has one; S6 a parameter in panels is read as it lies,
-    by contractions as their operand b; S7 such a contraction reads a parameter.
+    by contractions as their operand b; S7 such a contraction reads a parameter; S8 panels are those in which the target reads
+    weights.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];

@@ -25,6 +25,8 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
     std::optional<Tier> chosen = tierOfPublicName(tier);
     if (!chosen)
       return module.emitError("expects the tier ") << alternatives(cpuTarget().variants()) << ", got " << tier.getValue();
+    if (failed(cpuTarget().verifyPanels(module)))
+      return failure();
     std::vector<ScheduledEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);

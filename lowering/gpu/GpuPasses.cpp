@@ -17,6 +17,8 @@ struct EmitGpu : PassWrapper<EmitGpu, OperationPass<ModuleOp>> {
   void getDependentDialects(DialectRegistry &registry) const override { gpuTargets().front()->registerDialects(registry); }
 
   LogicalResult emit(ModuleOp module, ModuleOp host, ModuleOp device) {
+    if (failed(gpuTargets().front()->verifyPanels(module)))
+      return failure();
     const ParameterTable parameters = parametersOf(module);
     std::vector<KernelName> kernels;
     for (auto function : module.getOps<func::FuncOp>()) {

@@ -1,4 +1,6 @@
 #include "lowering/target/Target.h"
+#include "dialect/ElementModel.h"
+#include "dialect/Panels.h"
 
 namespace tenon {
 
@@ -20,6 +22,28 @@ void registerTarget(const Target &target) {
 }
 
 llvm::ArrayRef<const Target *> knownTargets() { return targets(); }
+
+mlir::LogicalResult Target::verifyPanels(mlir::ModuleOp module) const {
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    const std::optional<Panels> panels = Panels::of(parameter);
+    if (!panels)
+      continue;
+    mlir::Type element = parameter.getType().getElementType();
+    if (mlir::Type stored = parameterType(module); stored && element.isF32())
+      element = stored;
+    const std::optional<PanelForm> form = panelsOf(element);
+    if (!form)
+      return parameter.emitOpError("expects no tenon.panels: the target ") // S8
+             << name() << " reads " << element << " row-major";
+    const int64_t lines = panels->linesOf(parameter.getType().getShape().drop_front(parameter.depthCount()));
+    if (panels->width != form->width || panels->steps != form->steps || lines % form->lines != 0)
+      return parameter.emitOpError("expects tenon.panels as the target ") // S8
+             << name() << " reads " << element << ", of width " << form->width << " and " << form->steps
+             << " lines side by side of a multiple of " << form->lines << ", got width " << panels->width << " and "
+             << panels->steps << " of " << lines;
+  }
+  return mlir::success();
+}
 
 std::vector<std::string> Target::chooseVariants(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted,
                                                 llvm::StringRef machineBest) const {

@@ -95,6 +95,9 @@ public:
   // Weights in memory.
   /// The panels in which its contractions read weights of this element type, in all variants; nothing: row-major.
   virtual std::optional<PanelForm> panelsOf(mlir::Type element) const { return std::nullopt; }
+  /// Whether the parameters of a module that lie in panels lie in these; reported at the first one that does not. Its emission
+  /// asks, for what was written by hand: kernels take it for granted.
+  mlir::LogicalResult verifyPanels(mlir::ModuleOp module) const;
 
   /// The variants to emit where `wanted` ones were asked for, by name or kBestVariant; without: variantsOf. `machineBest`: the
   /// most demanding one that the machine can run.

@@ -11,3 +11,7 @@ func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [],
   %y = tenon.neg %x : tensor<4xf32>
   return
 }
+
+// -----
+// expected-error @+1 {{expects no tenon.panels: the target sm_80 reads 'f32' row-major}}
+tenon.parameter @w {offset = 0 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<32x32xf32>

@@ -105,3 +105,16 @@ module {
     return
   }
 }
+
+// -----
+// Panels are those in which the target reads weights: their width ..
+// expected-error @+1 {{expects tenon.panels as the target cpu reads 'f32', of width 32 and 1 lines side by side of a multiple of 1, got width 16 and 1 of 32}}
+tenon.parameter @w {offset = 0 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 16, 1, 0>} : tensor<32x32xf32>
+
+// -----
+// .. and what lies side by side, of bf16 pairs of lines, and whole tiles of them.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
+  tenon.parameter @good {offset = 0 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 2, 0>} : tensor<64x32xf32>
+  // expected-error @+1 {{expects tenon.panels as the target cpu reads 'bf16', of width 32 and 2 lines side by side of a multiple of 32, got width 32 and 2 of 48}}
+  tenon.parameter @w {offset = 4096 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 2, 0>} : tensor<48x32xf32>
+}
