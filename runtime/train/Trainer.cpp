@@ -1,11 +1,9 @@
 #include "runtime/train/Trainer.h"
-#include "runtime/train/Metrics.h"
-#include "runtime/train/Progress.h"
-#include "runtime/train/Recorder.h"
 #include "runtime/train/RunDirectory.h"
 #include "runtime/train/RunStart.h"
 #include "runtime/train/Selection.h"
 #include "runtime/train/Session.h"
+#include "runtime/train/StepReport.h"
 #include "runtime/train/Stop.h"
 #include "runtime/train/TrainingText.h"
 #include "runtime/train/Validation.h"
@@ -30,7 +28,7 @@ class Trainer {
 public:
   Trainer(Session &session, const TrainOptions &options, RunLock &lock)
       : session(session), order(session.order()), now(&session), options(options), lock(lock), progress(options.quiet),
-        run{options.runDirectory}, start(Clock::now()) {}
+        run{options.runDirectory}, report(session, state, recorder, progress), start(Clock::now()) {}
 
   Status train() {
     Status status = begin();
@@ -153,7 +151,7 @@ private:
     if (skips > 1)
       progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
     skips = hopeless = 0;
-    writeStep(values[0], tokensPerStep() / seconds);
+    report.done(point(seconds));
     if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
       if (Status status = validate(); status.failed())
         return status;
@@ -177,6 +175,9 @@ private:
     return {};
   }
 
+  StepPoint point(double seconds) const {
+    return {*now, values, usedScale, seconds, tokensPerStep(), totalSteps(), options.seconds, elapsed()};
+  }
   RunStart starting() { return {session, options, run, lock, state, keep(), checkpointEvery()}; }
   int keep() const { return static_cast<int>(options.keep.value_or(session.recipe.keep)); }
   uint64_t checkpointEvery() const {
@@ -202,15 +203,7 @@ private:
       now->train->resetStates();
     ++state.skipped;
     const uint64_t step = state.step + 1; // the one that was tried
-    MetricsLine line;
-    line.add("step", step);
-    if (!now->name.empty())
-      line.addText("task", now->name);
-    line.add("loss", loss);
-    line.addText("skipped", "not finite");
-    if (usedScale)
-      line.add("loss_scale", *usedScale);
-    record(line);
+    report.skipped(point(0));
     if (++skips == 1) // the metrics have each of them
       progress.message(concat("step ", step, ": ",
                               skippedText(onlyGradients ? usedScale : std::nullopt, nextScale, session.parameters->manifest()),
@@ -220,64 +213,6 @@ private:
       return {};
     return Status(ErrorKind::Numeric,
                   hopelessText(step, kMaximumSkips, onlyGradients && session.parameters->manifest().lossScale->isFixed()));
-  }
-
-  void writeStep(double loss, double speed) {
-    const runtime::Context &context = *now->train;
-    MetricsLine line;
-    line.add("step", state.step);
-    if (!now->name.empty())
-      line.addText("task", now->name);
-    line.add("loss", loss);
-    std::optional<double> bits;
-    lastLoss = loss;
-    if (int entropy = entropyOutput(context, *now->trainTask); entropy >= 0)
-      bits = values[static_cast<size_t>(entropy)] / M_LN2;
-    if (bits)
-      line.add("bits_per_char", *bits);
-    lastBits = bits;
-    size_t outputs = context.outputs().size();
-    for (size_t i = 1; i < outputs; ++i) {
-      const std::string &name = context.outputs()[i].name;
-      bool onlyLoss = outputs <= 4 && i == 1; // one named loss: the same number again
-      if (!onlyLoss || name == "grad_norm" || name == "learning_rate")
-        line.add(name == "learning_rate" ? "lr" : name, values[i]);
-      if (name == "learning_rate")
-        checkRate(values[i]);
-    }
-    if (usedScale)
-      line.add("loss_scale", *usedScale);
-    line.add("tokens_per_second", speed);
-    line.add("seconds", state.seconds);
-    uint64_t resident = runtime::peakResidentBytes();
-    line.add("peak_memory", resident);
-    record(line);
-    smoothSpeed = smoothSpeed == 0 ? speed : 0.95 * smoothSpeed + 0.05 * speed;
-    const double weight = smoothSpeed == speed ? 1 : 0.1; // of the first step: all
-    smoothLoss = (1 - weight) * smoothLoss + weight * loss;
-    if (bits)
-      smoothBits = *bits = (1 - weight) * smoothBits + weight * *bits;
-    ProgressPoint point{
-        state.step,  totalSteps(),
-        smoothLoss,  bits,
-        smoothSpeed, secondsLeft(totalSteps(), state.step, smoothSpeed / tokensPerStep(), options.seconds, elapsed()),
-        resident};
-    progress.update(point, state.step == 1 || state.step == totalSteps());
-  }
-
-  /// Steps behind the end of a schedule would look like training.
-  void checkRate(double rate) {
-    bool early = state.step <= static_cast<uint64_t>(session.recipe.warmup) + 1, last = state.step == totalSteps();
-    if (rate > 0 || rateEnded || early || last)
-      return;
-    rateEnded = true;
-    progress.message(
-        concat("step ", state.step, ": the schedule has come to a learning rate of 0; steps from here on change nothing"));
-  }
-
-  void record(const MetricsLine &line) {
-    if (const std::string warning = recorder.record(line, state.step); !warning.empty())
-      progress.message(warning);
   }
 
   Status validate() {
@@ -294,11 +229,11 @@ private:
       if (const std::string note = each.evaluation.perBatchNote(); !note.empty() && !lastEvaluated)
         progress.message("note: " + note);
     lastEvaluated = state.step;
-    return report(*results);
+    return addEvaluation(*results);
   }
 
   /// Metrics, message and best checkpoint of an evaluation of all tasks.
-  Status report(const std::vector<TaskEvaluation> &results) {
+  Status addEvaluation(const std::vector<TaskEvaluation> &results) {
     MetricsLine line;
     line.add("step", state.step);
     const HeldOutReport found = reportHeldOut(results, line);
@@ -307,7 +242,7 @@ private:
     auto first = [](const std::optional<HeldOut> &evaluation) { return evaluation->numbers[0].second; };
     if (!bestHeldOut || !std::isfinite(first(bestHeldOut)) || first(lastHeldOut) < first(bestHeldOut))
       bestHeldOut = lastHeldOut;
-    record(line);
+    report.record(line);
     countForPlateau();
     const double measured = session.measure ? findNumber(results, session.measure->name)->value : 0;
     const bool better = session.measure && updateBest(*session.measure, measured, state.step, state.best);
@@ -400,8 +335,8 @@ private:
     std::optional<double> lossScale;
     if (readLossScale(lossScale).failed()) // what it came to is said where the run fails
       lossScale = std::nullopt;
-    progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits,
-                              lastHeldOut, bestHeldOut, concat(run.checkpoints(), "/step-", lastSaved),
+    progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, report.lastLoss(),
+                              report.lastBits(), lastHeldOut, bestHeldOut, concat(run.checkpoints(), "/step-", lastSaved),
                               session.recipe.best.empty() ? std::nullopt : state.best,
                               concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0), lossScale}));
   }
@@ -415,17 +350,16 @@ private:
   Recorder recorder;
   RunDirectory run;
   RunState state;
+  StepReport report;
   Clock::time_point start;
   std::vector<double> values; // outputs of the step
   RunState begun;             // where this command started
-  double stepSeconds = 0, tokens = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0, lastLoss = 0;
-  std::optional<double> lastBits;
+  double stepSeconds = 0, tokens = 0;
   std::optional<HeldOut> lastHeldOut, bestHeldOut; // by this command
   uint64_t lastSaved = 0;
   std::optional<uint64_t> lastEvaluated; // by this command
   std::optional<double> usedScale;       // by the step
   int skips = 0, hopeless = 0;           // in a row
-  bool rateEnded = false;
 };
 
 } // namespace
