@@ -3,11 +3,9 @@
 
 namespace tenon {
 
-std::vector<const ExplainPages *> explainAreas() {
-  return {
-      &explainSyntax(),          &explainChecker(),    &explainShapes(), &explainRecipes(),
-      &explainRecipesAsAWhole(), &explainParameters(), &explainNames(),
-  };
+std::vector<ExplainPages> explainAreas() {
+  return {explainSyntax(), explainScopes(),  explainValues(),          explainLayers(),     explainAttend(), explainCompiler(),
+          explainShapes(), explainRecipes(), explainRecipesAsAWhole(), explainParameters(), explainNames()};
 }
 
 namespace {
@@ -45,8 +43,8 @@ std::string example(const char *title, std::string text) {
 } // namespace
 
 std::string explanation(const std::string &code) {
-  for (const ExplainPages *area : explainAreas())
-    for (const ExplainPage &page : *area)
+  for (ExplainPages area : explainAreas())
+    for (const ExplainPage &page : area)
       if (page.code == code)
         return code + ": " + page.title + "\n\n" + wrapped(page.cause) + "\n" + example("Wrong:", page.wrong) +
                example("Right:", page.right);

@@ -5,6 +5,7 @@
 //   T0601..T0699 ExplainRecipes.cpp
 // A new area adds its file to the CMakeLists.txt here, its function here and one line to Explain.cpp.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,20 +20,25 @@ struct ExplainPage {
   const char *right;
 };
 
-using ExplainPages = std::vector<ExplainPage>;
+using ExplainPages = std::span<const ExplainPage>;
 
-const ExplainPages &explainSyntax();
-const ExplainPages &explainChecker();
-const ExplainPages &explainShapes();
-const ExplainPages &explainRecipes();         // single settings
-const ExplainPages &explainRecipesAsAWhole(); // settings together, with the model and the data
-const ExplainPages &explainParameters();      // patterns of groups and freeze, what no step can train yet
-const ExplainPages &explainNames();
+ExplainPages explainSyntax();
+// The checker's: names and scopes; values and types; layers, loops and states; attend; what the compiler says.
+ExplainPages explainScopes();
+ExplainPages explainValues();
+ExplainPages explainLayers();
+ExplainPages explainAttend();
+ExplainPages explainCompiler();
+ExplainPages explainShapes();
+ExplainPages explainRecipes();         // single settings
+ExplainPages explainRecipesAsAWhole(); // settings together, with the model and the data
+ExplainPages explainParameters();      // patterns of groups and freeze, what no step can train yet
+ExplainPages explainNames();
 
 /// The page printed by `tenon explain CODE`: cause, wrong example, right example. Empty if the code is unknown.
 std::string explanation(const std::string &code);
 
 /// All areas, for `tenon explain` without a code and for tests.
-std::vector<const ExplainPages *> explainAreas();
+std::vector<ExplainPages> explainAreas();
 
 } // namespace tenon

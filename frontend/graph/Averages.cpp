@@ -1,5 +1,5 @@
 #include "frontend/graph/Averages.h"
-#include <algorithm>
+#include "frontend/graph/BatchReductions.h"
 
 namespace tenon::sema {
 
@@ -7,7 +7,7 @@ namespace {
 
 class Averages {
 public:
-  explicit Averages(Entry &entry) : entry(entry) {
+  explicit Averages(Entry &entry) : entry(entry), reductions(entry) {
     const Input *first = nullptr; // symbols, if the entry reads any: their second axis is that of the text
     for (const Input &input : entry.inputs)
       if (!input.type.axes.empty() && (!first || (!isText(*first) && isText(input))))
@@ -36,18 +36,11 @@ public:
 
 private:
   using Kind = Average::Kind;
-  /// What is reduced over the batch: tensor and axes.
-  struct Reduced {
-    NodeId part = kNoNode; // `terms` without the axes that are neither rows nor places
-    NodeId terms;
-    std::vector<AxisId> axes;
-    bool inside = false; // something in `terms` is reduced over the batch itself
-  };
   // Values are shared in the graph, and written out where formulas are kept: `let b = a * a + a` twenty times is a million terms.
   // A manifest nests formulas twice as deep, and 64 levels of JSON are read.
   static constexpr uint32_t kMostTerms = 400, kMostTermsOfAll = 5000, kMostLevels = 24;
   Entry &entry;
-  std::vector<Reduced> reductions;
+  BatchReductions reductions;
   uint32_t terms = 0, termsOfAll = 0, level = 0; // of the result at hand, of all, of the value at hand
 
   /// h[T: 0 .. T1 -> T1] against ids[T: 1 .. T -> T1]: T1 are places, each of which needs one more.
@@ -65,18 +58,8 @@ private:
     for (AxisId axis : open)
       entry.placeShifts.erase(axis);
   }
-  bool hasPlaces(NodeId id) const { return entry.batchAxes.size() < 2 || placesAmong(entry, node(id).type.axes); }
   static bool isText(const Input &input) { return input.type.element == Element::Int && input.type.axes.size() >= 2; }
   const Node &node(NodeId id) const { return entry.nodes[id]; }
-  static bool contains(const std::vector<AxisId> &axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  }
-  bool isBatch(AxisId axis) const { return !entry.batchAxes.empty() && axis == entry.batchAxes[0]; }
-  bool hasBatch(const std::vector<AxisId> &axes) const { return !entry.batchAxes.empty() && contains(axes, entry.batchAxes[0]); }
-  bool hasBatch(NodeId id) const { return hasBatch(node(id).type.axes); }
-  static bool isReduction(Op op) {
-    return op == Op::Sum || op == Op::ReduceMax || op == Op::ReduceMin || op == Op::All || op == Op::Any;
-  }
   static bool isLeaf(const Average &average) {
     return average.kind == Kind::Sum || average.kind == Kind::Greatest || average.kind == Kind::Least;
   }
@@ -88,46 +71,14 @@ private:
   Depends dependsOf(const Average &average) const {
     Depends result;
     if (average.kind == Kind::Value)
-      result.onBatch = reaches(average.output, true);
-    for (const Reduced &reduced : reductions)
-      if (isLeaf(average) && reduced.part == average.output && reduced.inside)
-        result = {true, true};
+      result.onBatch = reductions.reaches(average.output, true);
+    if (isLeaf(average) && reductions.isInside(average.output))
+      result = {true, true};
     for (const Average &operand : average.operands) {
       const Depends inner = dependsOf(operand);
       result = {result.onBatch || inner.onBatch, result.inside || inner.inside};
     }
     return result;
-  }
-  /// Whether something is reduced over the rows; `leaves`: or comes from an input or state of the batch, or is its size.
-  bool reaches(NodeId root, bool leaves) const {
-    std::vector<bool> seen(entry.nodes.size());
-    for (std::vector<NodeId> open = {root}; !open.empty();) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (seen[id])
-        continue;
-      seen[id] = true;
-      const Node &each = node(id);
-      if ((isReduction(each.op) || each.op == Op::Dot) && hasBatch(each.axesFrom))
-        return true;
-      if (leaves && (each.op == Op::State || isLoop(each) || each.op == Op::BodyArgument ||
-                     (each.op == Op::Input && hasBatch(id)) || (each.op == Op::SizeValue && isBatchSize(each.size))))
-        return true;
-      open.insert(open.end(), each.operands.begin(), each.operands.end());
-      if (isLoop(each)) {
-        const std::vector<NodeId> &made = entry.stacks[each.index].results;
-        open.insert(open.end(), made.begin(), made.end());
-        if (const NodeId until = entry.stacks[each.index].until; until != kNoNode)
-          open.push_back(until);
-      }
-    }
-    return false;
-  }
-  bool isBatchSize(const Size &size) const {
-    if (entry.batchAxes.empty())
-      return false;
-    const auto &own = size.coefficients(), &batch = entry.axes[entry.batchAxes[0]].size.coefficients();
-    return std::any_of(own.begin(), own.end(), [&](auto &term) { return batch.count(term.first) != 0; });
   }
 
   /// Outputs are nodes until all formulas are known, since whole formulas without a sum become one value.
@@ -185,7 +136,7 @@ private:
       return reduction(id, node(id).operands[0]);
     switch (op) {
     case Op::Dot:
-      return reduction(id, product(id));
+      return reduction(id, reductions.product(id));
     case Op::ToReal:
     case Op::StopGradient:
     case Op::Transpose: // axes have names
@@ -256,7 +207,7 @@ private:
       mean.op = Op::Div;
       quotient = std::move(mean);
     } else if (const Average *part = firstLeaf(dividend, true)) {
-      if (auto count = countOf(divisor, *part); count && degree(dividend) > 0)
+      if (auto count = reductions.countOf(divisor, *part); count && degree(dividend) > 0)
         quotient.operands[1] = *count;
     }
   }
@@ -320,117 +271,16 @@ private:
   }
 
   Average reduction(NodeId id, NodeId terms) {
+    if (auto ofBatch = reductions.of(id, terms))
+      return *ofBatch;
     const Op op = node(id).op == Op::Dot ? Op::Sum : node(id).op;
-    Reduced reduced{kNoNode, terms, node(id).axesFrom};
-    lookThrough(reduced);
     Average result;
-    if (hasBatch(reduced.axes)) {
-      result.kind = op == Op::Sum ? Kind::Sum : op == Op::ReduceMax || op == Op::Any ? Kind::Greatest : Kind::Least;
-      reduced.part = perPlace(op, reduced);
-      reduced.inside = reaches(reduced.terms, false);
-      result.output = reduced.part;
-      for (AxisId axis : node(reduced.terms).type.axes)
-        if (!contains(reduced.axes, axis))
-          result.axes.push_back(axis);
-      reductions.push_back(reduced);
-      return result;
-    }
     result.kind = Kind::Along;
     result.op = op == Op::Any ? Op::ReduceMax : op == Op::All ? Op::ReduceMin : op;
     result.axes = node(id).axesFrom;
     result.operands.push_back(of(terms));
     const Depends depends = dependsOf(result); // tensors of single batches are of no use to anybody
     return firstLeaf(result) && (!depends.onBatch || depends.inside) ? result : value(id);
-  }
-  /// Names and order of axes that are reduced do not matter, nor of what stands along them.
-  void lookThrough(Reduced &reduced) const {
-    for (;;) {
-      const Node &top = node(reduced.terms);
-      if (top.op == Op::Flip && contains(reduced.axes, top.axesFrom[0])) {
-        reduced.terms = top.operands[0];
-        continue;
-      }
-      if (hasBatch(reduced.terms) && hasPlaces(reduced.terms))
-        return;
-      if (top.op != Op::Rename && top.op != Op::Transpose && top.op != Op::Merge && top.op != Op::Split)
-        return;
-      std::vector<AxisId> axes = reduced.axes;
-      for (size_t i = 0; i < top.axesTo.size() && top.op != Op::Transpose; ++i) {
-        auto found = std::find(axes.begin(), axes.end(), top.axesTo[i]);
-        if (found == axes.end())
-          return;
-        axes.erase(found);
-      }
-      if (top.op != Op::Transpose)
-        axes.insert(axes.end(), top.axesFrom.begin(), top.axesFrom.end());
-      reduced = {kNoNode, top.operands[0], std::move(axes)};
-    }
-  }
-  /// Reduced over its axes but those of batch and places: rows and places can be left out of what remains.
-  NodeId perPlace(Op op, const Reduced &reduced) {
-    Node rest;
-    rest.op = op;
-    rest.type.element = node(reduced.terms).type.element;
-    rest.range = node(reduced.terms).range;
-    rest.operands = {reduced.terms};
-    const std::optional<AxisId> places = placesAmong(entry, node(reduced.terms).type.axes);
-    for (AxisId axis : node(reduced.terms).type.axes)
-      (contains(reduced.axes, axis) && !contains(entry.batchAxes, axis) && axis != places ? rest.axesFrom : rest.type.axes)
-          .push_back(axis);
-    return rest.axesFrom.empty() ? reduced.terms : added(rest);
-  }
-  /// What a dot product adds up.
-  NodeId product(NodeId dot) {
-    Node terms;
-    terms.op = Op::Mul;
-    terms.type.element = Element::Real;
-    terms.range = node(dot).range;
-    terms.operands = node(dot).operands;
-    for (NodeId operand : terms.operands)
-      for (AxisId axis : node(operand).type.axes)
-        if (!contains(terms.type.axes, axis))
-          terms.type.axes.push_back(axis);
-    return added(terms);
-  }
-  NodeId added(const Node &wanted) {
-    for (NodeId i = 0; i < entry.nodes.size(); ++i)
-      if (const Node &each = entry.nodes[i]; each.op == wanted.op && each.operands == wanted.operands &&
-                                             each.axesFrom == wanted.axesFrom && each.type.axes == wanted.type.axes &&
-                                             each.stack == wanted.stack)
-        return i;
-    entry.nodes.push_back(wanted);
-    return NodeId(entry.nodes.size() - 1);
-  }
-
-  /// A divisor that is the number of rows, or of all or some of the places that a sum runs over: mean(x), sum(x) / real(B).
-  std::optional<Average> countOf(NodeId divisor, const Average &of) const {
-    const std::vector<int64_t> dims = nominalDims(entry);
-    const auto wanted = productOfSizes(entry, divisor, dims);
-    for (const Reduced &reduced : reductions)
-      if (const std::vector<AxisId> &axes = reduced.axes; wanted && reduced.part == of.output && axes.size() <= 8)
-        for (unsigned chosen = (1u << axes.size()) - 1; chosen > 0; --chosen) // all axes first
-          if (auto count = countAlong(axes, chosen, dims); count && count->second == *wanted) {
-            count->first.output = of.output;
-            for (AxisId axis : of.axes) // how much of a place counts may differ from that of the next
-              if (contains(entry.batchAxes, axis) || axis == placesAmong(entry, node(of.output).type.axes))
-                count->first.axes.push_back(axis);
-            return count->first;
-          }
-    return std::nullopt;
-  }
-  /// The sizes of the axes that `chosen` has bits for, and their product; nullopt without the batch.
-  std::optional<std::pair<Average, double>> countAlong(const std::vector<AxisId> &axes, unsigned chosen,
-                                                       const std::vector<int64_t> &dims) const {
-    std::pair<Average, double> result = {{}, 1};
-    result.first.kind = Kind::Count;
-    bool hasRows = false;
-    for (size_t i = 0; i < axes.size(); ++i)
-      if (chosen >> i & 1) {
-        result.first.sizes.push_back(entry.axes[axes[i]].size);
-        result.second *= double(result.first.sizes.back().evaluate(dims));
-        hasRows |= isBatch(axes[i]);
-      }
-    return hasRows ? std::optional(result) : std::nullopt;
   }
 };
 

@@ -97,6 +97,39 @@ private:
     for (size_t i = 0; i < list.size(); ++i)
       out << (i ? ", %" : " %") << list[i];
   }
+  /// Of ops that have several.
+  void settings(const Node &node) {
+    switch (node.op) {
+    case Op::CrossEntropy:
+      if (node.number)
+        out << " spread=" << number(node.number);
+      if (node.index)
+        out << " skip=" << node.index - 1;
+      if (node.integer)
+        out << " exempt=" << node.integer - 1;
+      break;
+    case Op::Sinusoid:
+      out << " start=" << size(node.size) << (node.clamp ? " clamp=" + std::to_string(node.clamp) : "")
+          << (node.interleaved ? " interleaved" : "") << (node.t2tSteps ? " t2t" : "");
+      break;
+    case Op::Window:
+      for (const WindowSteps &steps : node.windows)
+        out << " stride=" << steps.stride << " pad=" << steps.padLow << "," << steps.padHigh << " dilation=" << steps.dilation;
+      out << " fill=" << number(node.number);
+      break;
+    case Op::Attend: {
+      const AttendInfo &info = *node.attend;
+      out << " key=" << entry.axes[info.key].name << " queries=" << names(info.queries) << " scores=" << info.scores
+          << " masks=" << info.masks;
+      out << (info.scaleOperand ? " scale=operand" : " scale=" + number(info.scale));
+      if (info.dropRate)
+        out << " drop=" << number(info.dropRate) << " site=" << program.sites[info.site].path;
+      break;
+    }
+    default:
+      break;
+    }
+  }
   void attributes(const Node &node) {
     switch (node.op) {
     case Op::Constant:
@@ -135,31 +168,11 @@ private:
       out << " site=" << program.sites[node.index].path;
       break;
     case Op::CrossEntropy:
-      if (node.number)
-        out << " spread=" << number(node.number);
-      if (node.index)
-        out << " skip=" << node.index - 1;
-      if (node.integer)
-        out << " exempt=" << node.integer - 1;
-      break;
     case Op::Sinusoid:
-      out << " start=" << size(node.size) << (node.clamp ? " clamp=" + std::to_string(node.clamp) : "")
-          << (node.interleaved ? " interleaved" : "") << (node.t2tSteps ? " t2t" : "");
-      break;
     case Op::Window:
-      for (const WindowSteps &steps : node.windows)
-        out << " stride=" << steps.stride << " pad=" << steps.padLow << "," << steps.padHigh << " dilation=" << steps.dilation;
-      out << " fill=" << number(node.number);
+    case Op::Attend:
+      settings(node);
       break;
-    case Op::Attend: {
-      const AttendInfo &info = *node.attend;
-      out << " key=" << entry.axes[info.key].name << " queries=" << names(info.queries) << " scores=" << info.scores
-          << " masks=" << info.masks;
-      out << (info.scaleOperand ? " scale=operand" : " scale=" + number(info.scale));
-      if (info.dropRate)
-        out << " drop=" << number(info.dropRate) << " site=" << program.sites[info.site].path;
-      break;
-    }
     default:
       break;
     }

@@ -1,7 +1,5 @@
 #include "frontend/proofs/IndexProof.h"
-#include "frontend/proofs/LinearValues.h"
-#include "mlir/Analysis/Presburger/IntegerRelation.h"
-#include "mlir/Analysis/Presburger/Simplex.h"
+#include "frontend/proofs/LinearSystem.h"
 #include <algorithm>
 #include <set>
 
@@ -9,121 +7,11 @@ namespace tenon {
 
 namespace {
 
-using mlir::presburger::IntegerPolyhedron;
-using mlir::presburger::PresburgerSpace;
-
 /// Conditions that multiply the cases beyond this are dropped: that can lose a proof, not make a false one.
 constexpr size_t kMaxSystems = 512;
 
-/// Systems of more variables than this are asked for rational points only (if there is none, there is no integer one), and those
-/// of more than kMostVariables are taken to have one: the search for integer points has no bound of its own.
-constexpr size_t kMostIntegerVariables = 20, kMostVariables = 200;
 /// Of one proof, about microseconds.
 constexpr uint64_t kMostProofEffort = 200'000;
-
-/// A point that breaks the claim, by variable.
-using Point = std::map<unsigned, int64_t>;
-
-/// One conjunction over the variables it mentions, with their bounds.
-class System {
-public:
-  System(const Entry &entry, const std::vector<Variable> &variables, const Conjunction &constraints) {
-    for (const Constraint &constraint : constraints)
-      mention(constraint.form);
-    for (size_t i = 0; i < order.size(); ++i) { // `order` grows: the bounds mention dims
-      const unsigned variable = order[i];
-      if (variable < entry.dims.size()) {
-        bounds.push_back({*minus(Form::dim(variable), Form(1)), false});
-        if (variable < entry.dimUpperBound.size() && entry.dimUpperBound[variable] != Form(-1))
-          bound(minus(entry.dimUpperBound[variable], Form::dim(variable)));
-      } else {
-        if (variables[variable].low)
-          bound(minus(Form::dim(variable), *variables[variable].low));
-        if (variables[variable].high)
-          bound(minus(*variables[variable].high, Form::dim(variable)));
-        for (const Form &low : variables[variable].further.lows)
-          if (low != variables[variable].low)
-            bound(minus(Form::dim(variable), low));
-        for (const Form &high : variables[variable].further.highs)
-          if (high != variables[variable].high)
-            bound(minus(high, Form::dim(variable)));
-      }
-    }
-    all = constraints;
-    all.insert(all.end(), bounds.begin(), bounds.end());
-  }
-
-  bool hasPoint() const {
-    if (order.size() > kMostVariables)
-      return true;
-    const IntegerPolyhedron all = polyhedron({});
-    if (mlir::presburger::Simplex(all).isEmpty())
-      return false;
-    return order.size() > kMostIntegerVariables || !all.isIntegerEmpty();
-  }
-  /// Of hasPoint(), about microseconds: the tableau, pivoted once per variable.
-  uint64_t effort() const {
-    const uint64_t variables = std::min(order.size(), kMostVariables);
-    return 10 + variables * variables * (all.size() + 1) / 16;
-  }
-
-  /// A point with small dims and places if there is one: each variable in turn gets the first small value that still allows a
-  /// point.
-  std::optional<Point> point() const {
-    if (order.size() > kMostIntegerVariables || !hasPoint())
-      return std::nullopt;
-    Point fixed;
-    std::vector<unsigned> sorted = order;
-    std::sort(sorted.begin(), sorted.end());
-    for (unsigned variable : sorted)
-      for (int64_t candidate : {0, 1, 2, 3, 4, 5, 8, -1, -2}) {
-        Point tried = fixed;
-        tried[variable] = candidate;
-        if (polyhedron(tried).isIntegerEmpty())
-          continue;
-        fixed = tried;
-        break;
-      }
-    auto sample = polyhedron(fixed).findIntegerSample();
-    if (!sample)
-      return std::nullopt;
-    for (size_t column = 0; column < order.size(); ++column)
-      fixed[order[column]] = int64fromDynamicAPInt((*sample)[column]);
-    return fixed;
-  }
-
-private:
-  void mention(const Form &form) {
-    for (auto [variable, coefficient] : form.coefficients())
-      if (columns.try_emplace(variable, order.size()).second)
-        order.push_back(variable);
-  }
-  void bound(const std::optional<Form> &form) {
-    if (!form)
-      return;
-    mention(*form);
-    bounds.push_back({*form, false});
-  }
-  IntegerPolyhedron polyhedron(const Point &fixed) const {
-    IntegerPolyhedron result(PresburgerSpace::getSetSpace(order.size()));
-    auto row = [&](const Form &form) {
-      std::vector<int64_t> coefficients(order.size() + 1);
-      coefficients.back() = form.constant();
-      for (auto [variable, coefficient] : form.coefficients())
-        coefficients[columns.at(variable)] = coefficient;
-      return coefficients;
-    };
-    for (const Constraint &constraint : all)
-      constraint.equality ? result.addEquality(row(constraint.form)) : result.addInequality(row(constraint.form));
-    for (auto [variable, value] : fixed)
-      result.addEquality(row(*minus(Form::dim(variable), Form(value))));
-    return result;
-  }
-
-  std::vector<unsigned> order; // the variables that occur, by column
-  std::map<unsigned, size_t> columns;
-  Conjunction bounds, all;
-};
 
 /// How many nodes a condition is made of, up to a number beyond which it does not matter.
 size_t extentOf(const Entry &entry, NodeId condition) {
@@ -273,14 +161,14 @@ public:
   Search(const Entry &entry, const LinearValues &values, IndexProof &proof) : entry(entry), values(values), proof(proof) {}
   /// Also true, with `exhausted` set, if nobody knows.
   bool hasPoint(const Conjunction &constraints) {
-    const System system(entry, values.variables(), constraints);
+    const LinearSystem system(entry, values.variables(), constraints);
     proof.effort += system.effort();
     proof.exhausted |= proof.effort > kMostProofEffort;
     return proof.exhausted || system.hasPoint();
   }
   /// One of those that hasPoint() has found.
   std::optional<Point> point(const Conjunction &constraints) {
-    return proof.exhausted ? std::nullopt : System(entry, values.variables(), constraints).point();
+    return proof.exhausted ? std::nullopt : LinearSystem(entry, values.variables(), constraints).point();
   }
 
 private:

@@ -79,13 +79,18 @@ private:
   void addFacts(NodeId node, Cases &cases) const;
   bool isWithin(const Form &form, const Form &bound) const;
 
+  /// Adds what holds under both conditions; false: there are too many, or no value.
+  static bool appendCase(Cases &cases, const Conjunction &first, const Conjunction &second, const std::optional<Form> &value);
+
   Cases evaluate(NodeId node, const Places &places);
   Cases leaf(NodeId node, const Places &places);
+  // LinearArithmetic.cpp
   Cases arithmetic(NodeId node, const Places &places);
   Cases quotient(NodeId node, const Places &places);
   std::optional<ValueCase> quotientOf(const Form &dividend, const Form &divisor, bool wantsRest);
   bool surelyNonNegative(const std::optional<Form> &form) const;
   Cases extremum(const Cases &left, const Cases &right, bool maximum);
+  // LinearValues.cpp
   Cases select(NodeId node, const Places &places);
   Cases reduction(NodeId node, const Places &places);
   Cases put(NodeId node, const Places &places);

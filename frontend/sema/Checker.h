@@ -65,19 +65,7 @@ private:
   std::map<std::string, unsigned> siteUses; // random places met more than once
   std::map<std::string, uint32_t> inputIndex, stateIndex;
   std::vector<const ast::Stmt *> outStatements, nextStatements;
-  struct NextValue { // a state's new value: needed if the state is read or if a result of the same call is
-    uint32_t state;
-    NodeId value;
-    uint32_t body;
-    std::vector<NodeId> with;
-    ast::Range range;
-  };
   std::vector<NextValue> nextValues;
-  struct LoopState { // a state that the rounds of a loop set: a carry of the loop behind those of its layer
-    uint32_t state;
-    NodeId initial, argument, next; // around the loop; in its body; `next` is `argument` while nothing sets it
-    ast::Range range;               // of what sets it
-  };
   std::map<uint32_t, std::vector<LoopState>> loopStates; // by body, while it is evaluated
 
   // ---- mistakes (Errors.cpp)
@@ -126,14 +114,20 @@ private:
   /// The real value with the element type that is written: f32, bf16 or f16.
   NodeId pin(NodeId node, const std::string &element, ast::Range range);
 
-  // ---- statements (Statements.cpp)
+  // ---- statements (Statements.cpp, Uses.cpp)
   struct Body { // what a list of statements leaves to its owner
-    std::vector<const ast::Stmt *> next, carries;
+    std::vector<const ast::Stmt *> requirements, next, carries;
     const ast::Stmt *until = nullptr, *result = nullptr, *yield = nullptr;
   };
   enum class Place { Model, Layer, Function, Scan };
   Body statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given, const std::string &owner);
   void nextOnce(Body &body, const ast::Stmt &statement);
+  void once(const ast::Stmt *&slot, const ast::Stmt &statement, const char *word);
+  void bodyStatement(Body &body, const ast::Stmt &statement);
+  void paramStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
+  void callableStatement(Scope *scope, const ast::Callable &callable);
+  void demandStatement(Scope *scope, const ast::Stmt &statement, Place place);
+  void refuseKeywords(const Keywords *given, const std::vector<ast::StmtPtr> &list, const std::string &owner);
   bool allowed(const ast::Stmt &statement, Place place);
   void configStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
   void dimStatement(Scope *scope, const ast::Stmt &statement, Place place, Keywords *given);
@@ -142,8 +136,11 @@ private:
   void useStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
   void requireStatement(Scope *scope, const ast::Stmt &statement);
   Value makeInstance(Scope *scope, const ast::Stmt &statement);
+  bool useKeywords(Scope *scope, const ast::Stmt &statement, LayerReference &layer);
+  std::optional<Size> repeatCount(Scope *scope, const ast::Stmt &statement);
   Value inputValue(const ast::Stmt &statement);
   bool isAnotherShape(const std::string &path, const std::vector<AxisId> &axes) const;
+  bool shapeParameter(Scope *scope, const ast::Stmt &statement, const std::vector<AxisId> &axes, Param &param);
   Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
   Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
   std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param,
@@ -162,7 +159,7 @@ private:
                    std::vector<NodeId> &results, std::vector<std::vector<AxisId>> &declared);
   void takeStates(const std::vector<LoopState> &states, uint32_t around, size_t carries, std::vector<Value> &made);
 
-  // ---- layers and functions (Layers.cpp, Stacks.cpp)
+  // ---- layers and functions (Layers.cpp, Frames.cpp, Stacks.cpp)
   struct CallFrame {
     Scope *scope = nullptr;
     std::vector<std::pair<std::vector<AxisId>, std::vector<AxisId>>> outputs; // caller's axes, the layer's own
@@ -170,7 +167,11 @@ private:
   };
   /// What a layer declares, without a call: its axes and keywords are checked, nothing of its body is evaluated.
   std::optional<CallFrame> declare(Instance &instance, Scope *scope, ast::Range range);
-  std::optional<CallFrame> frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body, ast::Range range);
+  std::optional<CallFrame> frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body);
+  bool takes(const ast::Callable &callable, const char *code, size_t declared, const char *word, size_t given, ast::Range range);
+  bool takesAxes(const ast::Callable &callable, size_t given, ast::Range range);
+  bool bindFormal(const Instance &instance, const ast::Formal &formal, const ast::AxisOp &op, CallFrame &call, bool &ok);
+  std::optional<std::vector<AxisId>> furtherAxes(Scope *scope, const ast::Type &type, NodeId node);
   Value callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
   Value runLayer(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
@@ -211,6 +212,10 @@ private:
   };
   StackInfo infoOf(const StackCall &call, int64_t first) const;
   /// One body for the depths from `first` on, as many as its `if depth`s leave equal.
+  std::optional<std::vector<NodeId>> carriesOf(const StackCall &call, uint32_t body, size_t carries,
+                                               std::vector<Value> &arguments);
+  std::optional<std::vector<NodeId>> carriedOn(const StackCall &call, const Value &result, const std::vector<NodeId> &initial,
+                                               std::vector<std::vector<AxisId>> &declared);
   Storey callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds);
   /// Bodies for the depths from `first` on until they repeat, and all rounds in which they do.
   Storey callRounds(const StackCall &call, std::vector<Value> arguments, int64_t first);
@@ -305,6 +310,7 @@ private:
   std::vector<AxisId> attendPlaces(Scope *scope, Scope *inner, const ast::Expr &expression);
   void attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression, const std::vector<AxisId> &places,
                   AttendParts &parts);
+  void refuseItem(const char *code, ast::Range range, const std::string &message, NodeId keyless, AxisId key);
   void attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, AttendParts &parts);
   void checkScoreTerms(AttendParts &parts);
   Value attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places, const AttendParts &parts);
@@ -327,6 +333,7 @@ private:
     }
   };
   Value call(Scope *scope, const ast::Expr &expression);
+  Value layerWithKeywords(Scope *scope, Value function, const ast::Expr &expression);
   Value callBuiltin(Scope *scope, const std::string &name, const std::vector<ast::AxisOp> &axisOps, const ast::Expr &expression,
                     ast::Range nameRange);
   bool arity(const Call &call, size_t least, size_t most, std::initializer_list<const char *> keywords, int axes);
@@ -334,6 +341,8 @@ private:
   std::optional<double> staticReal(const Value &value, ast::Range range, const std::string &what);
   std::optional<int64_t> staticInt(const Value &value, ast::Range range, const std::string &what);
   void warnNormalized(const Call &call, const std::string &function);
+  std::optional<NodeId> lossCondition(const Call &call, const std::vector<AxisId> &labels);
+  std::optional<bool> sharesWithOthers(const Keyword *form);
   bool smoothedTarget(const Call &call, AxisId axis, Node &node);
   using Handler = Value (Checker::*)(const Call &);
   static const std::map<std::string, Handler> &handlers();
@@ -356,6 +365,7 @@ private:
   Value putBuiltin(const Call &call);
   Value windowBuiltin(const Call &call);
   std::optional<std::vector<int64_t>> numbersOfAxes(const Call &call, const char *name, int64_t least);
+  bool readFill(const Call &call, NodeId node, double &number);
   bool readPads(const Call &call, std::vector<WindowSteps> &steps);
   bool fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId inside, const WindowSteps &steps);
   struct ConcatAxes {

@@ -179,4 +179,20 @@ struct Scope {
   std::map<std::string, AxisGroup> axes;
 };
 
+/// A state's new value: needed if the state is read or if a result of the same call is.
+struct NextValue {
+  uint32_t state;
+  NodeId value;
+  uint32_t body;
+  std::vector<NodeId> with;
+  ast::Range range;
+};
+
+/// A state that the rounds of a loop set: a carry of the loop behind those of its layer.
+struct LoopState {
+  uint32_t state;
+  NodeId initial, argument, next; // around the loop; in its body; `next` is `argument` while nothing sets it
+  ast::Range range;               // of what sets it
+};
+
 } // namespace tenon::sema

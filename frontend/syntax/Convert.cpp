@@ -197,70 +197,72 @@ void Converter::out(std::vector<ast::StmtPtr> &list, const Out &node) {
   statement->names = names(node.names);
 }
 
-void Converter::statement(std::vector<ast::StmtPtr> &list, const Statement &node) {
-  struct Visitor {
-    Converter &self;
-    std::vector<ast::StmtPtr> &list;
-    using result_type = void;
+/// Statements to the list that they stand in.
+struct Converter::StatementVisitor {
+  Converter &self;
+  std::vector<ast::StmtPtr> &list;
+  using result_type = void;
 
-    std::shared_ptr<ast::Stmt> named(Kind kind, const Located &place, const Token &name, const Expression &value) const {
+  std::shared_ptr<ast::Stmt> named(Kind kind, const Located &place, const Token &name, const Expression &value) const {
+    auto statement = self.add(list, kind, place);
+    statement->name = self.name(name);
+    statement->value = self.value(value);
+    return statement;
+  }
+  void typed(Kind kind, const Located &place, const std::vector<Group> &groups, ast::ExprPtr value, char op) const {
+    for (ast::Typed &entry : self.groups(groups)) {
       auto statement = self.add(list, kind, place);
-      statement->name = self.name(name);
-      statement->value = self.value(value);
-      return statement;
+      statement->name = std::move(entry.name);
+      statement->type = std::move(entry.type);
+      statement->value = value;
+      statement->op = op;
     }
-    void typed(Kind kind, const Located &place, const std::vector<Group> &groups, ast::ExprPtr value, char op) const {
-      for (ast::Typed &entry : self.groups(groups)) {
-        auto statement = self.add(list, kind, place);
-        statement->name = std::move(entry.name);
-        statement->type = std::move(entry.type);
-        statement->value = value;
-        statement->op = op;
-      }
-    }
+  }
 
-    void operator()(const Bad &node) const { self.add(list, Kind::Bad, node); }
-    void operator()(const Config &node) const {
-      for (const Binding &binding : node.bindings) {
-        auto statement = named(Kind::Config, binding.name, binding.name, binding.value);
-        statement->range.end = statement->value->range.end;
-      }
+  void operator()(const Bad &node) const { self.add(list, Kind::Bad, node); }
+  void operator()(const Config &node) const {
+    for (const Binding &binding : node.bindings) {
+      auto statement = named(Kind::Config, binding.name, binding.name, binding.value);
+      statement->range.end = statement->value->range.end;
     }
-    void operator()(const Dims &node) const { self.dims(list, node); }
-    void operator()(const Require &node) const {
-      auto statement = self.add(list, Kind::Require, node);
-      statement->value = self.value(node.condition);
-      if (node.message)
-        statement->message = contents(*node.message);
-    }
-    void operator()(const In &node) const { typed(Kind::In, node, node.groups, nullptr, 0); }
-    void operator()(const Param &node) const { typed(Kind::Param, node, node.groups, self.value(node.value), *node.op.begin); }
-    void operator()(const State &node) const { typed(Kind::State, node, node.groups, self.value(node.value), '='); }
-    void operator()(const Next &node) const { named(Kind::Next, node, node.name, node.value); }
-    void operator()(const Use &node) const { self.use(list, node); }
-    void operator()(const Let &node) const {
-      auto statement = self.add(list, Kind::Let, node);
-      statement->names = self.names(node.names);
-      if (node.type)
-        statement->type = self.type(*node.type);
-      statement->value = self.value(node.value);
-    }
-    void operator()(const Out &node) const { self.out(list, node); }
-    void operator()(const Loss &node) const { named(Kind::Loss, node, node.name, node.value); }
-    void operator()(const Metric &node) const { named(Kind::Metric, node, node.name, node.value); }
-    void operator()(const Return &node) const {
-      auto statement = self.add(list, node.keyword.text() == "return" ? Kind::Return : Kind::Yield, node);
-      for (const Expression &value : node.values)
-        statement->values.push_back(self.value(value));
-    }
-    void operator()(const Until &node) const { self.add(list, Kind::Until, node)->value = self.value(node.value); }
-    void operator()(const Carry &node) const {
-      auto statement = named(Kind::Carry, node, node.name, node.value);
-      statement->type = self.type(node.type);
-    }
-    void operator()(const CallableNode &node) const { self.add(list, Kind::Callable, node)->callable = self.callable(node); }
-  };
-  boost::apply_visitor(Visitor{*this, list}, node);
+  }
+  void operator()(const Dims &node) const { self.dims(list, node); }
+  void operator()(const Require &node) const {
+    auto statement = self.add(list, Kind::Require, node);
+    statement->value = self.value(node.condition);
+    if (node.message)
+      statement->message = contents(*node.message);
+  }
+  void operator()(const In &node) const { typed(Kind::In, node, node.groups, nullptr, 0); }
+  void operator()(const Param &node) const { typed(Kind::Param, node, node.groups, self.value(node.value), *node.op.begin); }
+  void operator()(const State &node) const { typed(Kind::State, node, node.groups, self.value(node.value), '='); }
+  void operator()(const Next &node) const { named(Kind::Next, node, node.name, node.value); }
+  void operator()(const Use &node) const { self.use(list, node); }
+  void operator()(const Let &node) const {
+    auto statement = self.add(list, Kind::Let, node);
+    statement->names = self.names(node.names);
+    if (node.type)
+      statement->type = self.type(*node.type);
+    statement->value = self.value(node.value);
+  }
+  void operator()(const Out &node) const { self.out(list, node); }
+  void operator()(const Loss &node) const { named(Kind::Loss, node, node.name, node.value); }
+  void operator()(const Metric &node) const { named(Kind::Metric, node, node.name, node.value); }
+  void operator()(const Return &node) const {
+    auto statement = self.add(list, node.keyword.text() == "return" ? Kind::Return : Kind::Yield, node);
+    for (const Expression &value : node.values)
+      statement->values.push_back(self.value(value));
+  }
+  void operator()(const Until &node) const { self.add(list, Kind::Until, node)->value = self.value(node.value); }
+  void operator()(const Carry &node) const {
+    auto statement = named(Kind::Carry, node, node.name, node.value);
+    statement->type = self.type(node.type);
+  }
+  void operator()(const CallableNode &node) const { self.add(list, Kind::Callable, node)->callable = self.callable(node); }
+};
+
+void Converter::statement(std::vector<ast::StmtPtr> &list, const Statement &node) {
+  boost::apply_visitor(StatementVisitor{*this, list}, node);
 }
 
 } // namespace tenon::syntax

@@ -26,6 +26,7 @@ private:
   ast::Recipe recipe(const RecipeNode &node);
   std::shared_ptr<ast::Callable> callable(const CallableNode &node);
   std::vector<ast::StmtPtr> body(const std::vector<Statement> &nodes);
+  struct StatementVisitor;
   void statement(std::vector<ast::StmtPtr> &list, const Statement &node);
   std::shared_ptr<ast::Stmt> add(std::vector<ast::StmtPtr> &list, ast::Stmt::Kind kind, const Located &place);
   void use(std::vector<ast::StmtPtr> &list, const Use &node);

@@ -60,6 +60,26 @@ void Checker::warnNormalized(const Call &call, const std::string &function) {
     mistake->notes.push_back({"help", "leave the " + function + " out: " + call.name + " applies its own"});
 }
 
+/// `where` of a loss, over axes of the labels; kNoNode: there is none.
+std::optional<NodeId> Checker::lossCondition(const Call &call, const std::vector<AxisId> &labels) {
+  const Keyword *keyword = call.keyword("where");
+  if (!keyword)
+    return kNoNode;
+  const NodeId where = tensor(keyword->value, keyword->range);
+  if (where == kNoNode)
+    return std::nullopt;
+  if (graph.element(where) != Element::Bool) {
+    error("T0303", keyword->range, "`where` needs truth values, this is " + text(where));
+    return std::nullopt;
+  }
+  for (AxisId own : graph.axes(where))
+    if (!includes(labels, own)) {
+      error("T0218", keyword->range, "`where` has axis " + axisName(own) + ", which the labels lack");
+      return std::nullopt;
+    }
+  return where;
+}
+
 Value Checker::crossEntropyBuiltin(const Call &call) {
   if (!arity(call, 2, 2, {"where", "smoothing", "form", "spread", "skip"}, 1))
     return poison();
@@ -85,22 +105,11 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
   }
   Node node = makeNode(Op::CrossEntropy, {Element::Real, expected, {}});
   std::vector<NodeId> conditions = call.scope->conditions;
-  NodeId where = kNoNode;
-  if (auto *keyword = call.keyword("where")) {
-    where = tensor(keyword->value, keyword->range);
-    if (where == kNoNode)
-      return poison();
-    if (graph.element(where) != Element::Bool) {
-      error("T0303", keyword->range, "`where` needs truth values, this is " + text(where));
-      return poison();
-    }
-    for (AxisId own : graph.axes(where))
-      if (!includes(expected, own)) {
-        error("T0218", keyword->range, "`where` has axis " + axisName(own) + ", which the labels lack");
-        return poison();
-      }
-    conditions.push_back(where);
-  }
+  const std::optional<NodeId> where = lossCondition(call, expected);
+  if (!where)
+    return poison();
+  if (*where != kNoNode)
+    conditions.push_back(*where);
   if (!inRange(labels, graph.size(*axis), conditions, call.ranges[1], "these labels can leave axis " + axisName(*axis), "T0217",
                "axis " + axisName(*axis), *axis, nullptr))
     return Value::ofTensor(graph.opaque(node.type, call.range));
@@ -117,11 +126,23 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
   if (!smoothedTarget(call, *axis, node))
     return poison();
   node.operands = {logits, labels};
-  if (where != kNoNode)
-    node.operands.push_back(where);
+  if (*where != kNoNode)
+    node.operands.push_back(*where);
   node.axesFrom = {*axis};
   node.range = call.range;
   return Value::ofTensor(graph.add(node));
+}
+
+/// `form` of a smoothing: whether the classes besides the label share it, not all; nothing where it is no form.
+std::optional<bool> Checker::sharesWithOthers(const Keyword *form) {
+  const bool isOthers = form && form->value.kind == Value::Kind::String && form->value.text == "t2t";
+  if (form && !isOthers && !(form->value.kind == Value::Kind::String && form->value.text == "torch")) {
+    if (auto *mistake = error("T0308", form->range, "form is \"torch\" or \"t2t\", not " + text(form->value)))
+      mistake->notes.push_back({"help", "\"torch\", also tf.keras: smoothing / V for every class; \"t2t\", Tensor2Tensor: "
+                                        "smoothing / (V - 1) for every class but the label"});
+    return std::nullopt;
+  }
+  return isOthers;
 }
 
 /// `smoothing` (a weight that classes share) and `spread` (the weight of each class that is not the label), of V classes, V - 1
@@ -166,18 +187,14 @@ bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
   }
   if (!smoothing)
     return true;
-  const bool isOthers = form && form->value.kind == Value::Kind::String && form->value.text == "t2t";
-  if (form && !isOthers && !(form->value.kind == Value::Kind::String && form->value.text == "torch")) {
-    if (auto *mistake = error("T0308", form->range, "form is \"torch\" or \"t2t\", not " + text(form->value)))
-      mistake->notes.push_back({"help", "\"torch\", also tf.keras: smoothing / V for every class; \"t2t\", Tensor2Tensor: "
-                                        "smoothing / (V - 1) for every class but the label"});
+  const std::optional<bool> isOthers = sharesWithOthers(form);
+  if (!isOthers)
     return false;
-  }
-  if (isOthers && size && *size - 1 - skipped < 1) {
+  if (*isOthers && size && *size - 1 - skipped < 1) {
     error("T0316", form->range, "there is no class besides the label to share `smoothing`: axis " + sized(axis));
     return false;
   }
-  const int64_t exempt = int64_t(isOthers) + skipped;
+  const int64_t exempt = int64_t(*isOthers) + skipped;
   if (size) {
     node.number = *number / double(std::max<int64_t>(*size - exempt, 1));
   } else if (*number > 0) {

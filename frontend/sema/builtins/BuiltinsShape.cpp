@@ -42,6 +42,11 @@ std::optional<Checker::ConcatAxes> Checker::concatAxes(const Call &call) {
   return ConcatAxes{parts, *to};
 }
 
+static std::vector<AxisId> renamed(std::vector<AxisId> axes, AxisId from, AxisId to) {
+  std::replace(axes.begin(), axes.end(), from, to);
+  return axes;
+}
+
 Value Checker::concatBuiltin(const Call &call) {
   if (!arity(call, 1, 1000, {}, 1))
     return poison();
@@ -50,7 +55,7 @@ Value Checker::concatBuiltin(const Call &call) {
     return poison();
   const auto &[parts, to] = *joined;
   bool real = false, truth = true;
-  std::vector<NodeId> operands, renamed;
+  std::vector<NodeId> operands;
   for (size_t i = 0; i < parts.size(); ++i) {
     NodeId node = tensor(call.arguments[i], call.ranges[i]);
     if (node == kNoNode || !requireAxis(node, parts[i], call.ranges[i], "this part of concat"))
@@ -64,13 +69,7 @@ Value Checker::concatBuiltin(const Call &call) {
     operands.push_back(node);
   }
   std::vector<AxisId> axes; // of the result, each part's axis read as the result's
-  auto resultAxes = [&](size_t i) {
-    std::vector<AxisId> own = graph.axes(operands[i]);
-    for (AxisId &axis : own)
-      if (axis == parts[i])
-        axis = to;
-    return own;
-  };
+  auto resultAxes = [&](size_t i) { return renamed(graph.axes(operands[i]), parts[i], to); };
   for (size_t i = 0; i < operands.size(); ++i)
     if (resultAxes(i).size() > axes.size())
       axes = resultAxes(i);
@@ -81,21 +80,14 @@ Value Checker::concatBuiltin(const Call &call) {
   for (size_t i = 0; i < operands.size(); ++i) {
     NodeId node = operands[i];
     if (real && !sameSet(resultAxes(i), axes)) {
-      std::vector<AxisId> wanted = axes;
-      for (AxisId &axis : wanted)
-        if (axis == to)
-          axis = parts[i];
+      const std::vector<AxisId> wanted = renamed(axes, to, parts[i]);
       error("T0212", call.ranges[i], "this part of concat has " + text(graph.axes(node)) + ", the others make it " + text(wanted),
             text(node));
       return poison();
     }
     node = real ? graph.toReal(node) : truth ? node : graph.toInt(node);
     if (!sameSet(resultAxes(i), axes)) {
-      std::vector<AxisId> full = axes;
-      for (AxisId &axis : full)
-        if (axis == to)
-          axis = parts[i];
-      node = graph.expand(node, full, call.ranges[i]);
+      node = graph.expand(node, renamed(axes, to, parts[i]), call.ranges[i]);
     }
     operands[i] = node;
   }

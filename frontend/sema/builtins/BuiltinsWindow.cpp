@@ -108,6 +108,23 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
   return false;
 }
 
+/// What stands outside of the tensor: an element that it could have.
+bool Checker::readFill(const Call &call, NodeId node, double &number) {
+  const Keyword *keyword = call.keyword("fill");
+  if (!keyword)
+    return true;
+  auto fill = staticReal(keyword->value, keyword->range, "fill");
+  if (!fill)
+    return false;
+  const Element element = graph[node].type.element;
+  if ((element == Element::Int && *fill != std::trunc(*fill)) || (element == Element::Bool && *fill != 0 && *fill != 1)) {
+    error("T0301", keyword->range, "fill is an element of the tensor, " + text(node) + ", this is " + text(keyword->value));
+    return false;
+  }
+  number = *fill;
+  return true;
+}
+
 Value Checker::windowBuiltin(const Call &call) {
   if (!arity(call, 1, 1, {"stride", "pad", "dilation", "fill"}, 1))
     return poison();
@@ -120,17 +137,8 @@ Value Checker::windowBuiltin(const Call &call) {
     window.windows.push_back({(*strides)[i], 0, 0, (*dilations)[i]});
   if (!readPads(call, window.windows))
     return poison();
-  if (auto *keyword = call.keyword("fill")) {
-    auto fill = staticReal(keyword->value, keyword->range, "fill");
-    if (!fill)
-      return poison();
-    const Element element = graph[node].type.element;
-    if ((element == Element::Int && *fill != std::trunc(*fill)) || (element == Element::Bool && *fill != 0 && *fill != 1)) {
-      error("T0301", keyword->range, "fill is an element of the tensor, " + text(node) + ", this is " + text(keyword->value));
-      return poison();
-    }
-    window.number = *fill;
-  }
+  if (!readFill(call, node, window.number))
+    return poison();
   for (size_t i = 0; i < call.axisOps->size(); ++i) {
     const ast::AxisOp &op = (*call.axisOps)[i];
     auto axis = oneAxis(call.scope, op.from, "window");

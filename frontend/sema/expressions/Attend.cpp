@@ -16,6 +16,17 @@ uint32_t Checker::randomSite(Scope *scope, ast::Range place) {
   return session.site(path);
 }
 
+/// What an item of an attend may not be; `keyless`: it lacks the key axis, which one of its axes may stand for.
+void Checker::refuseItem(const char *code, ast::Range range, const std::string &message, NodeId keyless, AxisId key) {
+  auto *mistake = error(code, range, message);
+  if (!mistake || keyless == kNoNode)
+    return;
+  for (AxisId axis : graph.axes(keyless))
+    if (graph.size(axis) == graph.size(key))
+      mistake->notes.push_back(
+          {"help", "keys and values have the key axis: [" + axisName(axis) + " -> " + axisName(key) + "] renames it"});
+}
+
 void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, AttendParts &parts) {
   Value value = evaluate(scope, item.value);
   if (value.isPoison()) {
@@ -24,15 +35,9 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
   }
   ast::Range range = item.value->range;
   std::string name = item.name ? " " + item.name->text : "";
-  auto refuse = [&](const char *code, std::string message, NodeId keyless = kNoNode) {
-    auto *mistake = error(code, range, std::move(message));
+  auto refuse = [&](const char *code, const std::string &message, NodeId keyless = kNoNode) {
     parts.bad = true;
-    if (!mistake || keyless == kNoNode)
-      return;
-    for (AxisId axis : graph.axes(keyless))
-      if (graph.size(axis) == graph.size(key))
-        mistake->notes.push_back(
-            {"help", "keys and values have the key axis: [" + axisName(axis) + " -> " + axisName(key) + "] renames it"});
+    refuseItem(code, range, message, keyless, key);
   };
   switch (item.kind) {
   case ItemKind::Score: {
@@ -51,7 +56,7 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
     parts.names.push_back(item.name ? item.name->text : "");
     return;
   }
-  case ItemKind::Scale: {
+  case ItemKind::Scale:
     if (auto number = value.asReal()) {
       parts.scale = *number;
       return;
@@ -62,7 +67,6 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
     else if (graph.has(parts.scaleNode, key))
       refuse("T0508", "a scale has no key axis, this is " + text(parts.scaleNode) + "; multiply a score term instead");
     return;
-  }
   case ItemKind::Drop: {
     auto rate = value.asReal();
     if (!rate)
@@ -72,14 +76,13 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
     parts.rate = *rate;
     return;
   }
-  case ItemKind::Value: {
+  case ItemKind::Value:
     parts.value = realTensor(value, range);
     if (parts.value == kNoNode)
       parts.bad = true;
     else if (!graph.has(parts.value, key))
       refuse("T0503", "the value has no key axis " + axisName(key) + ": it is " + text(parts.value), parts.value);
     return;
-  }
   case ItemKind::Mask:
     return;
   }

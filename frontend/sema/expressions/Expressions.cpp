@@ -79,6 +79,27 @@ Value Checker::conditional(Scope *scope, const ast::Expr &expression) {
   return poison();
 }
 
+/// Linear(bias = false) in the place of a config: the same layer with these keywords.
+Value Checker::layerWithKeywords(Scope *scope, Value function, const ast::Expr &expression) {
+  auto layer = std::make_shared<LayerReference>(*function.layer);
+  for (auto &argument : expression.arguments) {
+    if (!argument.keyword) {
+      if (auto *mistake = error("T0307", argument.value->range, "a layer given as a config takes keyword arguments only"))
+        mistake->notes.push_back({"help", "to apply it: use name = " + layer->callable->name.text + "[...], then name(x)"});
+      return poison();
+    }
+    Keyword keyword{argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range};
+    bool replaced = false;
+    for (auto &old : layer->keywords)
+      if (old.name == keyword.name)
+        old = keyword, replaced = true;
+    if (!replaced)
+      layer->keywords.push_back(keyword);
+  }
+  function.layer = layer;
+  return function;
+}
+
 Value Checker::call(Scope *scope, const ast::Expr &expression) {
   static const std::vector<ast::AxisOp> none;
   const ast::Expr *callee = expression.operands[0].get();
@@ -91,25 +112,9 @@ Value Checker::call(Scope *scope, const ast::Expr &expression) {
   if (function.kind == Value::Kind::Builtin)
     return callBuiltin(scope, function.text, *axisOps, expression, callee->range);
   if (function.kind == Value::Kind::Layer) {
-    auto layer = std::make_shared<LayerReference>(*function.layer);
     if (!axisOps->empty())
       error("T0412", expression.range, "a layer given as a config takes keywords; its axes are given where it is used");
-    for (auto &argument : expression.arguments) {
-      if (!argument.keyword) {
-        if (auto *mistake = error("T0307", argument.value->range, "a layer given as a config takes keyword arguments only"))
-          mistake->notes.push_back({"help", "to apply it: use name = " + layer->callable->name.text + "[...], then name(x)"});
-        return poison();
-      }
-      Keyword keyword{argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range};
-      bool replaced = false;
-      for (auto &old : layer->keywords)
-        if (old.name == keyword.name)
-          old = keyword, replaced = true;
-      if (!replaced)
-        layer->keywords.push_back(keyword);
-    }
-    function.layer = layer;
-    return function;
+    return layerWithKeywords(scope, function, expression);
   }
   std::vector<Value> arguments;
   std::vector<ast::Range> ranges;

@@ -1,4 +1,4 @@
-// Calls of used layers and functions: a frame per call, arguments checked against declared types, `..` fixed by the arguments.
+// Calls of used layers and functions: once for the same arguments, in the same place.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 #include <utility>
@@ -7,211 +7,7 @@ namespace tenon::sema {
 namespace {
 constexpr unsigned kCallLimit = 200;
 constexpr uint64_t kCallUnits = 16; // scopes, arguments, results
-
-bool mentions(const ast::Type &type, const std::string &axis) {
-  for (auto &name : type.axes)
-    if (name.text == axis)
-      return true;
-  return false;
-}
-std::string plural(size_t count, const char *word) {
-  const std::string text = word;
-  return std::to_string(count) + " " + (count == 1 ? text : text == "axis" ? "axes" : text + "s");
-}
 } // namespace
-
-std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body,
-                                                   ast::Range range) {
-  const ast::Callable &layer = *instance.layer->callable;
-  const auto &given = *instance.axisArguments;
-  if (given.size() != layer.formals.size()) {
-    auto *mistake =
-        error("T0402", instance.range,
-              layer.name.text + " takes " + plural(layer.formals.size(), "axis") + ", given are " + std::to_string(given.size()));
-    if (mistake)
-      mistake->related.push_back({layer.name.range, "declared here"});
-    return std::nullopt;
-  }
-  frames.emplace_back();
-  Frame &frame = frames.back();
-  const Frame &owner = *instance.owner->frame;
-  bool stacked = instance.repeat == ast::Stmt::Repeat::Stack;
-  frame.steps = owner.steps;
-  frame.steps.push_back({layer.name.text, instance.name, stacked ? instance.count.asConstant() : std::nullopt});
-  frame.stackCounts = owner.stackCounts;
-  if (stacked)
-    frame.stackCounts.push_back(instance.count.constant());
-  frame.parameterBody = stacked && inStack ? body : owner.parameterBody;
-  if (stacked && inStack)
-    graph.entry.stacks[body].owner = owner.parameterBody;
-  frame.body = &layer.body;
-
-  CallFrame call;
-  call.scope = newScope(instance.layer->scope);
-  call.scope->frame = &frame;
-  call.scope->body = body;
-  call.scope->conditions = caller->conditions;
-  call.scope->depth = caller->depth;
-  bool ok = true;
-  for (size_t i = 0; i < given.size(); ++i) {
-    const ast::Formal &formal = layer.formals[i];
-    const ast::AxisOp &op = given[i];
-    if (op.low) {
-      error("T0402", op.range, "an axis argument is an axis or a product of axes, not an index");
-      return std::nullopt;
-    }
-    auto from = axesOf(instance.owner, op.from);
-    if (from)
-      call.scope->axes[formal.name.text] = {*from, formal.name.range};
-    ok &= from.has_value();
-    if (formal.output.has_value() != !op.to.empty()) {
-      auto *mistake = error("T0402", op.range,
-                            formal.output ? "axis argument " + formal.name.text + " -> " + formal.output->text + " of " +
-                                                layer.name.text + " needs \"->\""
-                                          : "axis argument " + formal.name.text + " of " + layer.name.text + " takes no \"->\"");
-      if (mistake)
-        mistake->related.push_back({formal.name.range, "declared here"});
-      return std::nullopt;
-    }
-    if (!formal.output)
-      continue;
-    auto outer = axesOf(instance.owner, op.to);
-    if (!outer) {
-      ok = false;
-      continue;
-    }
-    std::vector<AxisId> inner;
-    for (AxisId axis : *outer) {
-      inner.push_back(graph.newAxis(axisName(axis), graph.size(axis), graph.axisRuntime[axis]));
-      if (auto place = axisPlaces.find(axis); place != axisPlaces.end())
-        axisPlaces[inner.back()] = place->second;
-    }
-    call.scope->axes[formal.output->text] = {inner, formal.output->range};
-    call.outputs.push_back({*outer, inner});
-    call.outputNames.push_back(formal.output->text);
-  }
-  (void)range;
-  return ok ? std::optional(call) : std::nullopt;
-}
-
-bool Checker::bindArguments(CallFrame &frame, const ast::Callable &callable, std::vector<Value> &arguments,
-                            const std::vector<ast::Range> &ranges, ast::Range range, bool isLayer) {
-  const auto &parameters = callable.parameters;
-  std::string name = callable.name.text;
-  if (arguments.size() != parameters.size()) {
-    auto *mistake =
-        error("T0401", range,
-              name + " takes " + plural(parameters.size(), "argument") + ", given are " + std::to_string(arguments.size()));
-    if (mistake)
-      mistake->related.push_back({callable.name.range, "declared here"});
-    return false;
-  }
-  Scope *scope = frame.scope;
-  std::optional<std::vector<AxisId>> extra;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const ast::Type &type = parameters[i].type;
-    if (arguments[i].isPoison())
-      continue;
-    NodeId node = tensor(arguments[i], ranges[i]);
-    if (node == kNoNode) {
-      arguments[i] = poison();
-      continue;
-    }
-    for (size_t o = 0; o < frame.outputs.size(); ++o)
-      if (mentions(type, frame.outputNames[o]))
-        node = graph.rename(node, frame.outputs[o].first, frame.outputs[o].second, ranges[i]);
-    arguments[i] = Value::ofTensor(node);
-    if (!mentions(type, ".."))
-      continue;
-    std::vector<AxisId> declared;
-    for (auto &axis : type.axes)
-      if (axis.text != "..") {
-        auto ids = axesOf(scope, axis);
-        if (!ids)
-          return false;
-        declared.insert(declared.end(), ids->begin(), ids->end());
-      }
-    std::vector<AxisId> further = without(graph.axes(node), declared), surplus;
-    if (!extra)
-      extra = std::vector<AxisId>();
-    bool first = extra->empty();
-    surplus = without(further, *extra);
-    bool covers = without(*extra, further).empty();
-    if (!first && !surplus.empty() && elementOf(type) == Element::Real && !covers && isLayer) {
-      error("T0202", ranges[i],
-            "argument " + parameters[i].name.text + " of " + name + " has further axes " + text(surplus) +
-                " that the arguments before it lack (`..` is " + text(*extra) + ")",
-            text(node));
-      arguments[i] = poison();
-      continue;
-    }
-    extra->insert(extra->end(), surplus.begin(), surplus.end());
-  }
-  if (extra)
-    scope->axes[".."] = {*extra, callable.name.range};
-  bool ok = true, misfit = false; // with `..` one argument of wrong axes makes the others look wrong
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const ast::Name &parameter = parameters[i].name;
-    if (misfit && mentions(parameters[i].type, "..")) {
-      defineValue(scope, parameter, poison(), ast::Stmt::Kind::Carry);
-      continue;
-    }
-    size_t before = session.diagnostics.all().size();
-    Value value = fit(scope, arguments[i], parameters[i].type, "argument " + parameter.text + " of " + name, ranges[i]);
-    misfit |= extra && session.diagnostics.all().size() > before;
-    ok &= !value.isPoison();
-    defineValue(scope, parameter, value, ast::Stmt::Kind::Carry);
-  }
-  return ok;
-}
-
-Value Checker::layerResults(CallFrame &frame, const ast::Callable &callable, const Body &body, ast::Range range) {
-  const std::string &name = callable.name.text;
-  if (!body.result) {
-    error("T0411", callable.name.range, name + " has no `return`");
-    return poison();
-  }
-  std::vector<Value> values;
-  std::vector<ast::Range> places;
-  for (auto &expression : body.result->values) {
-    values.push_back(evaluate(frame.scope, expression));
-    places.push_back(expression->range);
-  }
-  if (values.size() == 1 && values[0].kind == Value::Kind::Tuple) {
-    values = std::vector<Value>(*values[0].elements);
-    places.assign(values.size(), places[0]);
-  }
-  if (values.size() == 1 && values[0].isPoison())
-    values.resize(callable.results.size()), places.resize(values.size(), places[0]);
-  if (values.size() != callable.results.size()) {
-    error("T0403", body.result->range,
-          name + " returns " + plural(values.size(), "value") + ", declared are " + std::to_string(callable.results.size()));
-    return poison();
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    const ast::Type &type = callable.results[i];
-    if (values[i].isStatic() || values[i].isTensor())
-      if (elementOf(type) == Element::Real)
-        values[i] = Value::ofTensor(graph.toReal(tensor(values[i], places[i])));
-    std::string which = values.size() == 1 ? "the result of " + name : "result " + std::to_string(i + 1) + " of " + name;
-    values[i] = fit(frame.scope, values[i], type, which, places[i]);
-    if (values[i].isPoison())
-      continue;
-    for (auto &[outer, inner] : frame.outputs) {
-      NodeId node = values[i].node;
-      for (size_t a = 0; a < outer.size(); ++a)
-        if (graph.has(node, inner[a]) && graph.has(node, outer[a]) && !includes(inner, outer[a])) {
-          error("T0206", range, "the result of " + name + " would have axis " + axisName(outer[a]) + " twice");
-          values[i] = poison();
-          break;
-        }
-      if (values[i].isPoison())
-        break;
-      values[i] = Value::ofTensor(graph.rename(node, inner, outer, range));
-    }
-  }
-  return values.size() == 1 ? values[0] : Value::ofTuple(values);
-}
 
 namespace {
 bool sameKeywords(const Keywords *left, const Keywords *right);
@@ -270,7 +66,7 @@ Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const 
   const ActiveCall call{&layer, instance.layer->scope, &instance.layer->keywords, range};
   if (goesRound(call) || !spend(range, kCallUnits))
     return poison();
-  auto frame = frameOf(instance, caller, inStack, body, range);
+  auto frame = frameOf(instance, caller, inStack, body);
   if (!frame)
     return poison();
   calls.push_back(call);
@@ -361,14 +157,8 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
   frame.scope->body = caller->body;
   frame.scope->conditions = caller->conditions;
   frame.scope->depth = caller->depth;
-  if (axisOps.size() != callable.formals.size()) {
-    auto *mistake = error("T0402", range,
-                          callable.name.text + " takes " + plural(callable.formals.size(), "axis") + ", given are " +
-                              std::to_string(axisOps.size()));
-    if (mistake)
-      mistake->related.push_back({callable.name.range, "declared here"});
+  if (!takesAxes(callable, axisOps.size(), range))
     return poison();
-  }
   for (size_t i = 0; i < axisOps.size(); ++i) {
     auto axes = axesOf(caller, axisOps[i].from);
     if (!axes)
@@ -388,7 +178,7 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
 std::optional<Checker::CallFrame> Checker::declare(Instance &instance, Scope *scope, ast::Range range) {
   if (!spend(range, kCallUnits))
     return std::nullopt;
-  auto frame = frameOf(instance, scope, false, scope->body, range);
+  auto frame = frameOf(instance, scope, false, scope->body);
   if (!frame)
     return std::nullopt;
   Keywords keywords = instance.layer->keywords;

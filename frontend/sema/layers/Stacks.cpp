@@ -86,23 +86,17 @@ Checker::Storey Checker::callRounds(const StackCall &call, std::vector<Value> ar
   }
 }
 
-Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds) {
-  const Instance &instance = call.instance;
-  const ast::Callable &layer = *instance.layer->callable;
-  const char *word = instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop";
-  StackInfo info = infoOf(call, first);
-  info.parent = rounds.body;
-  info.count = *subtract(instance.count, Size(first));
-  const size_t carries = info.carries;
-  const uint32_t body = graph.newStack(info);
-
+/// The values that a body begins with, in place of which it gets its own; a carry that is poison has none.
+std::optional<std::vector<NodeId>> Checker::carriesOf(const StackCall &call, uint32_t body, size_t carries,
+                                                      std::vector<Value> &arguments) {
+  const ast::Callable &layer = *call.instance.layer->callable;
   std::vector<NodeId> initial(carries, kNoNode);
   for (size_t i = 0; i < carries; ++i) {
     if (arguments[i].isPoison())
       continue;
     NodeId node = tensor(arguments[i], call.ranges[i]);
     if (node == kNoNode)
-      return {};
+      return std::nullopt;
     if (i < layer.parameters.size() && elementOf(layer.parameters[i].type) == Element::Real &&
         graph.element(node) == Element::Int)
       node = graph.toReal(node);
@@ -113,35 +107,60 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
     carry.range = call.ranges[i];
     arguments[i] = Value::ofTensor(graph.add(carry, body));
   }
+  return initial;
+}
+
+/// What a body hands on: each carry comes out as it goes in. `declared`: the axes of each in the body's order.
+std::optional<std::vector<NodeId>> Checker::carriedOn(const StackCall &call, const Value &result,
+                                                      const std::vector<NodeId> &initial,
+                                                      std::vector<std::vector<AxisId>> &declared) {
+  const ast::Callable &layer = *call.instance.layer->callable;
+  std::vector<Value> values = result.kind == Value::Kind::Tuple ? *result.elements : std::vector<Value>{result};
+  std::vector<NodeId> results;
+  for (size_t i = 0; i < initial.size(); ++i) {
+    if (values[i].isPoison() || initial[i] == kNoNode)
+      return std::nullopt;
+    NodeId node = values[i].node;
+    if (!sameSet(graph.axes(node), graph.axes(initial[i])) || graph.element(node) != graph.element(initial[i])) {
+      auto *mistake = error("T0404", call.ranges[i],
+                            std::string("under ") + (call.instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop") +
+                                "[...] the carry " + (i < layer.parameters.size() ? layer.parameters[i].name.text : "") +
+                                " goes in as " + text(initial[i]) + " and comes out as " + text(node));
+      if (mistake)
+        mistake->related.push_back({layer.results[i].range, "declared result"});
+      return std::nullopt;
+    }
+    declared.push_back(graph.axes(node));
+    results.push_back(graph.transpose(node, graph.axes(initial[i]), call.range));
+  }
+  return results;
+}
+
+Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds) {
+  const Instance &instance = call.instance;
+  StackInfo info = infoOf(call, first);
+  info.parent = rounds.body;
+  info.count = *subtract(instance.count, Size(first));
+  const size_t carries = info.carries;
+  const uint32_t body = graph.newStack(info);
+  auto given = carriesOf(call, body, carries, arguments);
+  if (!given)
+    return {};
+  std::vector<NodeId> initial = std::move(*given);
   Scope *inner = newScope(call.caller); // what the body sees of the caller: its conditions, and the depth
   inner->body = body;
   Node depth = makeNode(Op::Depth, {Element::Int, {}, {}});
   depth.range = call.range;
   inner->depth = Value::ofTensor(graph.add(depth, body));
-
   loopStates.erase(body);
   Value result = runLayer(call.instance, std::move(arguments), call.ranges, inner, body, true, call.range);
   if (result.isPoison())
     return {};
-  std::vector<Value> values = result.kind == Value::Kind::Tuple ? *result.elements : std::vector<Value>{result};
-  std::vector<NodeId> results;
   std::vector<std::vector<AxisId>> declared; // order of the axes of each result
-  for (size_t i = 0; i < carries; ++i) {
-    if (values[i].isPoison() || initial[i] == kNoNode)
-      return {};
-    NodeId node = values[i].node;
-    if (!sameSet(graph.axes(node), graph.axes(initial[i])) || graph.element(node) != graph.element(initial[i])) {
-      auto *mistake = error("T0404", call.ranges[i],
-                            std::string("under ") + word + "[...] the carry " +
-                                (i < layer.parameters.size() ? layer.parameters[i].name.text : "") + " goes in as " +
-                                text(initial[i]) + " and comes out as " + text(node));
-      if (mistake)
-        mistake->related.push_back({layer.results[i].range, "declared result"});
-      return {};
-    }
-    declared.push_back(graph.axes(node));
-    results.push_back(graph.transpose(node, graph.axes(initial[i]), call.range));
-  }
+  auto made = carriedOn(call, result, initial, declared);
+  if (!made)
+    return {};
+  std::vector<NodeId> results = std::move(*made);
   if (instance.count == Size(0) && !call.history) {
     Storey none;
     for (NodeId node : initial)
@@ -172,9 +191,9 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
     rounds.initial = initial;
     initial = bodyArguments(initial, call.ranges, rounds.body);
   }
-  Storey made = stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
-  takeStates(states, call.caller->body, carries, made.carries);
-  return made;
+  Storey storey = stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
+  takeStates(states, call.caller->body, carries, storey.carries);
+  return storey;
 }
 
 /// The node of a stack whose body is finished, in the body `around` it, and its results with the order of axes that the body

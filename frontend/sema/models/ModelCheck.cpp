@@ -1,16 +1,13 @@
 #include "frontend/sema/models/ModelCheck.h"
-#include "frontend/graph/AttentionMaps.h"
 #include "frontend/graph/ComputeTypes.h"
-#include "frontend/graph/Slices.h"
 #include "frontend/graph/Supported.h"
 #include "frontend/names/NameOwners.h"
 #include "frontend/names/Publish.h"
 #include "frontend/recipes/Recipes.h"
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/models/ConstantSetting.h"
-#include "frontend/sema/models/Declared.h"
+#include "frontend/sema/models/ModelEntries.h"
 #include "frontend/sema/models/Reach.h"
-#include "frontend/sema/models/TaskEntries.h"
 #include "frontend/walk/Step.h"
 #include <algorithm>
 #include <set>
@@ -21,7 +18,8 @@ namespace {
 class ModelCheck {
 public:
   ModelCheck(Session &session, const ast::Model &model)
-      : session(session), model(model), declared(model), tasks(session, model, declared) {
+      : session(session), model(model), declared(model), tasks(session, model, declared),
+        entries(session, model, declared, tasks, binds) {
     reportRepeated(session.options.set, "--set");
     reportRepeated(session.options.bind, "--bind");
     for (auto &[name, text] : session.options.set)
@@ -76,7 +74,7 @@ public:
     if (bad || session.diagnostics.hasErrors())
       return failAfterChecking(trainSets, trainBinds);
 
-    if (!requests(program, train, trainSets, trainBinds))
+    if (!entries.build(program, train, trainSets, trainBinds))
       return std::nullopt;
     for (auto &recipe : program.recipes)
       for (auto &entry : program.entries)
@@ -89,19 +87,8 @@ public:
     if (train) {
       evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
-        if (recipe.kind == "train" && recipe.name == train->name.text) {
-          program.policies =
-              resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
-          for (auto &entry : program.entries)
-            if (entry.kind == Entry::Kind::Train)
-              tasks.checkStep(recipe, entry, program.lossWeights, program.policies,
-                              [&](uint32_t index) { return program.params[index].path; });
-          for (auto &entry : program.entries)
-            addLayers(entry, layers);
-          program.computeOf = resolveExceptions(recipe, allParameters(), allLayers(), context(trainSets, trainBinds, tables),
-                                                session.diagnostics);
-          reportUnsupported(recipe, session.diagnostics);
-        }
+        if (recipe.kind == "train" && recipe.name == train->name.text)
+          followRecipe(program, recipe, context(trainSets, trainBinds, tables));
     }
     for (auto &entry : program.entries)
       if (session.options.gradient && !train && entry.kind == Entry::Kind::Eval)
@@ -139,8 +126,8 @@ public:
         checkGenerate(checked, sets);
         continue;
       }
-      for (const EntryRequest &request :
-           tasks.trainRequests(checked, lossWeights(checked, full), losses(Entry::Kind::Train, true, recipeSets, bound.dims))) {
+      for (const EntryRequest &request : tasks.trainRequests(checked, lossWeights(checked, full),
+                                                             entries.losses(Entry::Kind::Train, true, recipeSets, bound.dims))) {
         auto entry = tasks.runTrain(checked, request);
         if (!entry)
           continue;
@@ -150,7 +137,7 @@ public:
         tasks.checkStep(checked, *entry, lossWeights(checked, full), policies,
                         [&](uint32_t index) { return session.parameters[index].param.path; });
         Diagnostics mistakes;
-        cut(checked, std::move(*entry), request, mistakes);
+        entries.cut(checked, std::move(*entry), request, mistakes);
         for (const Diagnostic &mistake : mistakes.all())
           (mistake.code == "T0690" ? *own : session.diagnostics).report(mistake);
       }
@@ -160,17 +147,29 @@ public:
   }
 
 private:
-  using Sets = std::vector<std::pair<std::string, ast::ExprPtr>>;
-  using Binds = std::map<std::string, int64_t>;
   Session &session;
   const ast::Model &model;
   Declared declared;
   TaskEntries tasks;
   Sets sets;
   Binds binds, stepBinds; // stepBinds: of the entries eval and train, without what the recipe binds
+  ModelEntries entries;
   std::vector<const ast::Recipe *> recipes;
   std::map<std::string, LayerPath> layers; // of every entry evaluated so far that contract
   bool bad = false;
+
+  /// What the recipe to compile says of parameters and layers.
+  void followRecipe(Program &program, const CheckedRecipe &recipe, const RecipeContext &of) {
+    program.policies = resolvePolicies(recipe, allParameters(), of, session.diagnostics);
+    for (auto &entry : program.entries)
+      if (entry.kind == Entry::Kind::Train)
+        tasks.checkStep(recipe, entry, program.lossWeights, program.policies,
+                        [&](uint32_t index) { return program.params[index].path; });
+    for (auto &entry : program.entries)
+      addLayers(entry, layers);
+    program.computeOf = resolveExceptions(recipe, allParameters(), allLayers(), of, session.diagnostics);
+    reportUnsupported(recipe, session.diagnostics);
+  }
 
   /// Of blocks of one kind: a file of several is right while one of them can be followed.
   void reportRefusals(const std::vector<Diagnostics> &refusals) {
@@ -225,7 +224,7 @@ private:
     return name && entry.kind == Entry::Kind::Out && name->text == entry.name;
   }
   void checkGenerate(const CheckedRecipe &recipe, const Sets &useSets) {
-    EntryRequest request = losses(Entry::Kind::Out, false, useSets, binds);
+    EntryRequest request = entries.losses(Entry::Kind::Out, false, useSets, binds);
     if (const Setting *name = recipe.find("entry"))
       request.name = name->text;
     if (auto entry = Checker(session, model, request).run(); entry && isFor(recipe, *entry))
@@ -254,7 +253,7 @@ private:
     context.evaluate = [this, recipeSets, recipeBinds, checker](const ast::ExprPtr &expression,
                                                                 std::optional<int64_t> depth) -> SettingValue {
       if (!*checker) {
-        EntryRequest request = losses(Entry::Kind::Eval, false, recipeSets, recipeBinds);
+        EntryRequest request = entries.losses(Entry::Kind::Eval, false, recipeSets, recipeBinds);
         *checker = std::make_unique<Checker>(session, model, request);
       }
       Value value = (*checker)->evaluateConstant(expression, depth);
@@ -281,135 +280,6 @@ private:
       all.push_back(layer);
     return all;
   }
-  EntryRequest losses(Entry::Kind kind, bool training, const Sets &useSets, const Binds &useBinds) {
-    EntryRequest request;
-    request.kind = kind;
-    request.name = kind == Entry::Kind::Train ? "train" : "eval";
-    request.training = training;
-    request.sets = useSets;
-    request.binds = useBinds;
-    request.metrics = kind == Entry::Kind::Eval && !session.options.lossesOnly && !session.options.gradient;
-    return request;
-  }
-  bool hasEval() const { return !declared.losses.empty() || (!declared.metrics.empty() && !session.options.gradient); }
-  bool wanted(const std::string &name) const {
-    const auto &entries = session.options.entries;
-    return entries.empty() || std::find(entries.begin(), entries.end(), name) != entries.end();
-  }
-  bool requests(Program &program, const ast::Recipe *train, const Sets &useSets, const Binds &trainBinds) {
-    for (auto &name : session.options.entries) {
-      std::vector<std::string> known = declared.outs;
-      if (hasEval())
-        known.push_back("eval");
-      if (train)
-        known.push_back("train");
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        std::string near = nearest(name, known);
-        auto *mistake = session.error("T0111", model.name.range, model.name.text + " has no entry " + name);
-        std::string names;
-        for (auto &each : known)
-          names += (names.empty() ? "" : ", ") + each;
-        if (mistake)
-          mistake->notes.push_back(
-              {"help", near.empty() ? "there are: " + (names.empty() ? "none" : names) : "did you mean " + near + "?"});
-        return false;
-      }
-    }
-    bool ok = true;
-    auto build = [&](const EntryRequest &request) {
-      ok &= session.mayGoOn();
-      if (session.mayGoOn()) // also behind an entry with a mistake
-        add(program, Checker(session, model, request).run(), ok);
-    };
-    auto ofRecipe = [&](const EntryRequest &request) { return tasks.ofLosses(request, program.lossWeights); };
-    if (session.options.lossesOnly) {
-      build(ofRecipe(losses(Entry::Kind::Eval, false, useSets, trainBinds)));
-      return ok;
-    }
-    auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
-      return train && recipe.kind == "train" && recipe.name == train->name.text;
-    });
-    if (checked != program.recipes.end() && checked->find("tasks"))
-      return requestTasks(program, *checked, useSets, trainBinds);
-    for (const EntryRequest &request : outRequests(useSets))
-      build(request);
-    if (hasEval() && wanted("eval"))
-      build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
-    if (train && wanted("train")) {
-      build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
-      if (ok) {
-        auto part = cut(*checked, std::move(program.entries.back()),
-                        ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)), session.diagnostics);
-        program.entries.pop_back();
-        if (part)
-          program.entries.insert(program.entries.end(), part->begin(), part->end());
-        ok = part.has_value();
-      }
-    }
-    if (ok && program.entries.empty()) {
-      session.error("T0413", model.name.range,
-                    model.name.text + (session.options.gradient && !declared.metrics.empty()
-                                           ? " has no `loss`, and a metric has no gradient"
-                                           : " demands nothing: it has no `out`, `loss` or `metric`"));
-      ok = false;
-    }
-    return ok;
-  }
-  std::vector<EntryRequest> outRequests(const Sets &useSets) {
-    std::vector<EntryRequest> requests;
-    for (auto &out : declared.outs)
-      if (wanted(out)) {
-        requests.push_back(losses(Entry::Kind::Out, false, useSets, binds));
-        requests.back().name = out;
-      }
-    return requests;
-  }
-  /// Of a recipe with tasks: a step and an evaluation for each, over parameters that they share.
-  bool requestTasks(Program &program, const CheckedRecipe &recipe, const Sets &useSets, const Binds &useBinds) {
-    bool ok = tasks.canBeMade(recipe);
-    for (const EntryRequest &request : outRequests(useSets))
-      add(program, Checker(session, model, request).run(), ok);
-    for (const RecipeTask &task : tasksOf(recipe))
-      if (wanted("eval") && session.mayGoOn())
-        add(program, tasks.runEval(task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
-    for (const EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
-      if (wanted("train") && session.mayGoOn())
-        add(program, tasks.runTrain(recipe, request), ok);
-    return ok;
-  }
-  void add(Program &program, std::optional<Entry> entry, bool &ok) {
-    ok &= entry && session.mayGoOn();
-    if (entry && !entry->walkedAxis.empty())
-      return addWalk(program, *entry, ok);
-    if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
-      keepAttentionMaps(*entry);
-    if (entry)
-      program.entries.push_back(std::move(*entry));
-  }
-  /// The entries that `entry`, which walks an axis, becomes.
-  void addWalk(Program &program, const Entry &entry, bool &ok) {
-    auto entries = deriveStep(entry, session.diagnostics);
-    if (!entries) {
-      ok = false;
-      return;
-    }
-    program.entries.push_back(std::move(entries->step));
-    if (entries->prepare)
-      program.entries.push_back(std::move(*entries->prepare));
-  }
-  /// The train entry of a recipe for one of its slices; `tenon grad` takes the batch as a whole.
-  std::optional<std::vector<Entry>> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &asked, Diagnostics &found) {
-    if (session.options.gradient)
-      return std::vector<Entry>{std::move(entry)};
-    return cutSlices(
-        recipe, std::move(entry), asked.binds,
-        [&](const Binds &useBinds) {
-          EntryRequest smaller = asked;
-          smaller.binds = useBinds;
-          return Checker(session, model, smaller).run();
-        },
-        found);
-  }
   /// Outs and losses, for their mistakes only.
   void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {
     auto run = [&](const EntryRequest &request) {
@@ -425,17 +295,17 @@ private:
     for (auto &out : declared.outs) {
       if (!session.mayGoOn())
         return;
-      EntryRequest request = losses(Entry::Kind::Out, false, useSets, useBinds);
+      EntryRequest request = entries.losses(Entry::Kind::Out, false, useSets, useBinds);
       request.name = out;
       auto entry = run(request);
       if (entry && !entry->walkedAxis.empty() && !session.diagnostics.hasErrors())
         deriveStep(*entry, session.diagnostics); // for what it cannot do yet
     }
-    run(losses(Entry::Kind::Eval, false, useSets, useBinds));
+    run(entries.losses(Entry::Kind::Eval, false, useSets, useBinds));
     if (bothModes)
-      run(losses(Entry::Kind::Train, true, useSets, useBinds));
+      run(entries.losses(Entry::Kind::Train, true, useSets, useBinds));
     if (useSets.empty())
-      Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).runUnused();
+      Checker(session, model, entries.losses(Entry::Kind::Eval, false, useSets, useBinds)).runUnused();
   }
   std::nullopt_t failAfterChecking(const Sets &useSets, const Binds &useBinds) {
     if (!bad)

@@ -51,6 +51,33 @@ bool Checker::isAnotherShape(const std::string &path, const std::vector<AxisId> 
   return false;
 }
 
+/// Its sizes, which are numbers known at compile time, and few enough.
+bool Checker::shapeParameter(Scope *scope, const ast::Stmt &statement, const std::vector<AxisId> &axes, Param &param) {
+  for (AxisId axis : axes) {
+    auto size = graph.size(axis).asConstant();
+    if (!size || graph.axisRuntime[axis]) {
+      auto *mistake = error("T0219", statement.name.range,
+                            "param " + statement.name.text + " has axis " + sized(axis) + ", which varies at run time");
+      if (mistake)
+        mistake->notes.push_back(
+            {"help", "the size of a parameter is made of configs; a bounded table takes the bound: config L = 512"});
+      return false;
+    }
+    param.axes.push_back(axisName(axis));
+    param.shape.push_back(*size);
+  }
+  param.publishedShape = declaredSizes(scope, *statement.type);
+  constexpr int64_t kMostElements = int64_t(1) << 46; // 2^49 bytes in f64: what an address can name
+  int64_t elements = 1;
+  for (const auto *counts : {&param.shape, &param.stackCounts})
+    for (int64_t count : *counts)
+      if (__builtin_mul_overflow(elements, count, &elements) || elements > kMostElements) {
+        error("T0214", statement.name.range, "param " + statement.name.text + " has more than 2^46 elements");
+        return false;
+      }
+  return true;
+}
+
 Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
   auto axes = typeAxes(scope, *statement.type);
   auto element = elementOf(*statement.type, "a param");
@@ -74,28 +101,8 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   param.path = path;
   param.stackCounts = frame.stackCounts;
   param.range = statement.name.range;
-  for (AxisId axis : *axes) {
-    auto size = graph.size(axis).asConstant();
-    if (!size || graph.axisRuntime[axis]) {
-      auto *mistake = error("T0219", statement.name.range,
-                            "param " + statement.name.text + " has axis " + sized(axis) + ", which varies at run time");
-      if (mistake)
-        mistake->notes.push_back(
-            {"help", "the size of a parameter is made of configs; a bounded table takes the bound: config L = 512"});
-      return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
-    }
-    param.axes.push_back(axisName(axis));
-    param.shape.push_back(*size);
-  }
-  param.publishedShape = declaredSizes(scope, *statement.type);
-  constexpr int64_t kMostElements = int64_t(1) << 46; // 2^49 bytes in f64: what an address can name
-  int64_t elements = 1;
-  for (const auto *counts : {&param.shape, &param.stackCounts})
-    for (int64_t count : *counts)
-      if (__builtin_mul_overflow(elements, count, &elements) || elements > kMostElements) {
-        error("T0214", statement.name.range, "param " + statement.name.text + " has more than 2^46 elements");
-        return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
-      }
+  if (!shapeParameter(scope, statement, *axes, param))
+    return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   auto init = initializer(scope, statement, given, param, *axes);
   if (!init)
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));

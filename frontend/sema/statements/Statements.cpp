@@ -75,107 +75,72 @@ void Checker::nextOnce(Body &body, const ast::Stmt &statement) {
   body.next.push_back(&statement);
 }
 
-Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given,
-                                  const std::string &owner) {
-  Body body;
-  std::vector<const ast::Stmt *> requirements;
-  auto once = [&](const ast::Stmt *&slot, const ast::Stmt &statement, const char *word) {
-    if (slot) {
-      if (auto *mistake = error("T0103", statement.range, std::string("a second `") + word + "`"))
-        mistake->related.push_back({slot->range, "first one"});
-    } else {
-      slot = &statement;
+/// What a body has one of.
+void Checker::once(const ast::Stmt *&slot, const ast::Stmt &statement, const char *word) {
+  if (!slot)
+    slot = &statement;
+  else if (auto *mistake = error("T0103", statement.range, std::string("a second `") + word + "`"))
+    mistake->related.push_back({slot->range, "first one"});
+}
+
+/// What belongs to a body rather than to its names.
+void Checker::bodyStatement(Body &body, const ast::Stmt &statement) {
+  if (statement.kind == Kind::Require)
+    body.requirements.push_back(&statement);
+  else if (statement.kind == Kind::Next)
+    nextOnce(body, statement);
+  else if (statement.kind == Kind::Carry)
+    body.carries.push_back(&statement);
+  else if (statement.kind == Kind::Until)
+    once(body.until, statement, "until");
+  else if (statement.kind == Kind::Return)
+    once(body.result, statement, "return");
+  else
+    once(body.yield, statement, "yield");
+}
+
+void Checker::paramStatement(Scope *scope, const ast::Stmt &statement, Keywords *given) {
+  std::shared_ptr<Keyword> keyword;
+  for (size_t i = 0; given && i < given->size(); ++i)
+    if ((*given)[i].name == statement.name.text) {
+      keyword = std::make_shared<Keyword>((*given)[i]);
+      given->erase(given->begin() + i);
     }
-  };
-  for (auto &pointer : list) {
-    const ast::Stmt &statement = *pointer;
-    if (!spend(statement.range, statement.kind == Kind::Callable ? 2 : 1)) // a reference with keywords of its own
-      return {};
-    failed |= statement.kind == Kind::Bad;
-    if (statement.kind == Kind::Bad || !allowed(statement, place))
-      continue;
-    switch (statement.kind) {
-    case Kind::Config:
-      configStatement(scope, statement, given);
-      break;
-    case Kind::Dim:
-      dimStatement(scope, statement, place, given);
-      break;
-    case Kind::Require:
-      requirements.push_back(&statement);
-      break;
-    case Kind::In:
-      define(scope, statement.name, [this, &statement] { return inputValue(statement); }, Kind::In);
-      break;
-    case Kind::Param: {
-      std::shared_ptr<Keyword> keyword;
-      for (size_t i = 0; given && i < given->size(); ++i)
-        if ((*given)[i].name == statement.name.text) {
-          keyword = std::make_shared<Keyword>((*given)[i]);
-          given->erase(given->begin() + i);
-        }
-      define(
-          scope, statement.name, [=, this, &statement] { return parameterValue(scope, statement, keyword.get()); }, Kind::Param);
-      break;
-    }
-    case Kind::State:
-      scope->frame->states[statement.name.text] = &statement;
-      define(scope, statement.name, [=, this, &statement] { return stateValue(scope, statement); }, Kind::State);
-      break;
-    case Kind::Use:
-      useStatement(scope, statement, given);
-      break;
-    case Kind::Let:
-      letStatement(scope, statement);
-      break;
-    case Kind::Callable: {
-      Value value;
-      const ast::Callable &callable = *statement.callable;
-      value.kind = callable.isLayer ? Value::Kind::Layer : Value::Kind::Function;
-      if (callable.isLayer)
-        value.layer = std::make_shared<LayerReference>(LayerReference{&callable, scope, {}});
-      else
-        value.function = std::make_shared<FunctionReference>(FunctionReference{&callable, scope});
-      defineValue(scope, callable.name, value, Kind::Callable);
-      break;
-    }
-    case Kind::Next:
-      nextOnce(body, statement);
-      break;
-    case Kind::Carry:
-      body.carries.push_back(&statement);
-      break;
-    case Kind::Until:
-      once(body.until, statement, "until");
-      break;
-    case Kind::Return:
-      once(body.result, statement, "return");
-      break;
-    case Kind::Yield:
-      once(body.yield, statement, "yield");
-      break;
-    case Kind::Out:
-      if (statement.name.text == "eval" || statement.name.text == "grad")
-        error("T0008", statement.name.range,
-              statement.name.text + " cannot name an out: it is the name of the entry that is made of the losses");
-      if (place == Place::Model)
-        outStatements.push_back(&statement);
-      break;
-    case Kind::Loss:
-    case Kind::Metric:
-      if (isFieldName(statement.name.text))
-        error("T0008", statement.name.range, fieldNameMistake(statement));
-      if (statement.kind == Kind::Loss)
-        losses.push_back(statement.name.text);
-      numbers.push_back(statement.value->range);
-      define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, statement.kind);
-      break;
-    case Kind::Bad:
-      break;
-    }
+  define(scope, statement.name, [=, this, &statement] { return parameterValue(scope, statement, keyword.get()); }, Kind::Param);
+}
+
+void Checker::callableStatement(Scope *scope, const ast::Callable &callable) {
+  Value value;
+  value.kind = callable.isLayer ? Value::Kind::Layer : Value::Kind::Function;
+  if (callable.isLayer)
+    value.layer = std::make_shared<LayerReference>(LayerReference{&callable, scope, {}});
+  else
+    value.function = std::make_shared<FunctionReference>(FunctionReference{&callable, scope});
+  defineValue(scope, callable.name, value, Kind::Callable);
+}
+
+/// An out, a loss or a metric.
+void Checker::demandStatement(Scope *scope, const ast::Stmt &statement, Place place) {
+  const std::string &name = statement.name.text;
+  if (statement.kind == Kind::Out) {
+    if (name == "eval" || name == "grad")
+      error("T0008", statement.name.range, name + " cannot name an out: it is the name of the entry that is made of the losses");
+    if (place == Place::Model)
+      outStatements.push_back(&statement);
+    return;
   }
+  if (isFieldName(name))
+    error("T0008", statement.name.range, fieldNameMistake(statement));
+  if (statement.kind == Kind::Loss)
+    losses.push_back(name);
+  numbers.push_back(statement.value->range);
+  define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, statement.kind);
+}
+
+/// What is left of the keywords of a use names nothing of its layer.
+void Checker::refuseKeywords(const Keywords *given, const std::vector<ast::StmtPtr> &list, const std::string &owner) {
   for (size_t i = 0; given && i < given->size(); ++i) {
-    auto &keyword = (*given)[i];
+    const Keyword &keyword = (*given)[i];
     if (auto *mistake = error("T0106", keyword.range, owner + " has no config, param or use named " + keyword.name)) {
       std::vector<std::string> names;
       for (auto &statement : list)
@@ -190,7 +155,63 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
         mistake->notes.push_back({"help", owner + " has: " + all});
     }
   }
-  for (auto *statement : requirements)
+}
+
+Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given,
+                                  const std::string &owner) {
+  Body body;
+  for (auto &pointer : list) {
+    const ast::Stmt &statement = *pointer;
+    if (!spend(statement.range, statement.kind == Kind::Callable ? 2 : 1)) // a reference with keywords of its own
+      return {};
+    failed |= statement.kind == Kind::Bad;
+    if (statement.kind == Kind::Bad || !allowed(statement, place))
+      continue;
+    switch (statement.kind) {
+    case Kind::Config:
+      configStatement(scope, statement, given);
+      break;
+    case Kind::Dim:
+      dimStatement(scope, statement, place, given);
+      break;
+    case Kind::In:
+      define(scope, statement.name, [this, &statement] { return inputValue(statement); }, Kind::In);
+      break;
+    case Kind::Param:
+      paramStatement(scope, statement, given);
+      break;
+    case Kind::State:
+      scope->frame->states[statement.name.text] = &statement;
+      define(scope, statement.name, [=, this, &statement] { return stateValue(scope, statement); }, Kind::State);
+      break;
+    case Kind::Use:
+      useStatement(scope, statement, given);
+      break;
+    case Kind::Let:
+      letStatement(scope, statement);
+      break;
+    case Kind::Callable:
+      callableStatement(scope, *statement.callable);
+      break;
+    case Kind::Require:
+    case Kind::Next:
+    case Kind::Carry:
+    case Kind::Until:
+    case Kind::Return:
+    case Kind::Yield:
+      bodyStatement(body, statement);
+      break;
+    case Kind::Out:
+    case Kind::Loss:
+    case Kind::Metric:
+      demandStatement(scope, statement, place);
+      break;
+    case Kind::Bad:
+      break;
+    }
+  }
+  refuseKeywords(given, list, owner);
+  for (auto *statement : body.requirements)
     requireStatement(scope, *statement);
   return body;
 }
@@ -286,98 +307,6 @@ void Checker::letStatement(Scope *scope, const ast::Stmt &statement) {
         },
         Kind::Let);
   }
-}
-
-void Checker::useStatement(Scope *scope, const ast::Stmt &statement, Keywords *given) {
-  for (size_t i = 0; given && i < given->size(); ++i)
-    if ((*given)[i].name == statement.name.text) {
-      defineValue(scope, statement.name, (*given)[i].value, Kind::Use);
-      given->erase(given->begin() + i);
-      return;
-    }
-  define(scope, statement.name, [=, this, &statement] { return makeInstance(scope, statement); }, Kind::Use);
-}
-
-/// A layer with its axes, as `use` writes it: Linear[I -> O].
-static std::string form(const ast::Callable &layer) {
-  std::string axes;
-  for (const ast::Formal &formal : layer.formals)
-    axes += (axes.empty() ? "" : ", ") + formal.name.text + (formal.output ? " -> " + formal.output->text : "");
-  return layer.name.text + "[" + axes + "]";
-}
-
-Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
-  Value layer = lookup(scope, statement.layer);
-  if (layer.isPoison())
-    return poison();
-  if (layer.kind != Value::Kind::Layer) {
-    error("T0105", statement.layer.range, statement.layer.text + " is no layer, it is " + kindOf(layer));
-    return poison();
-  }
-  auto instance = std::make_shared<Instance>();
-  instance->layer = std::make_shared<LayerReference>(*layer.layer);
-  for (auto &argument : statement.arguments) {
-    if (!argument.keyword) {
-      auto *mistake = error("T0307", argument.value->range,
-                            "`use` takes keyword arguments only; tensors are given where the layer is called");
-      if (mistake && statement.axisOps.empty() && !layer.layer->callable->formals.empty())
-        mistake->notes.push_back({"help", "its axes stand in brackets: " + form(*layer.layer->callable)});
-      if (statement.axisOps.empty()) // the axes are missing because they were taken for arguments
-        return poison();
-      continue;
-    }
-    Keyword keyword{argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range};
-    auto &list = instance->layer->keywords;
-    auto old = std::find_if(list.begin(), list.end(), [&](auto &other) { return other.name == keyword.name; });
-    if (old != list.end())
-      *old = keyword;
-    else
-      list.push_back(keyword);
-  }
-  instance->repeat = statement.repeat;
-  if (statement.repeat != ast::Stmt::Repeat::None) {
-    auto count = wholeSize(evaluate(scope, statement.count), statement.count->range, "the number of steps");
-    if (!count || (!count->isConstant() && mayBeNegative(*count, "T0414", statement.count->range, "the number of steps", "it")))
-      return poison();
-    constexpr int64_t kMostSteps = 1'000'000; // each has parameters with names of their own
-    if (count->isConstant() && (count->constant() < 0 || count->constant() > kMostSteps)) {
-      error("T0414", statement.count->range,
-            "the number of steps is " + text(*count) +
-                (count->constant() < 0 ? "; it is never negative" : "; at most 1000000 are possible"));
-      return poison();
-    }
-    if (statement.repeat == ast::Stmt::Repeat::Stack && !count->isConstant()) {
-      error("T0414", statement.count->range,
-            "the number of layers of a stack must be known at compile time, this is " + text(*count));
-      return poison();
-    }
-    int64_t layers = count->constant(); // of all stacks around it together
-    std::string factors = text(*count);
-    for (size_t i = scope->frame->stackCounts.size();
-         statement.repeat == ast::Stmt::Repeat::Stack && i-- > 0 && layers <= kMostSteps;) {
-      factors = std::to_string(scope->frame->stackCounts[i]) + " * " + factors;
-      layers *= scope->frame->stackCounts[i]; // both at most 10^6
-    }
-    if (layers > kMostSteps) {
-      error("T0414", statement.count->range,
-            "with the stacks around it this one has " + factors + " = " + std::to_string(layers) +
-                " layers; at most 1000000 are possible");
-      return poison();
-    }
-    instance->count = *count;
-  }
-  instance->axisArguments = &statement.axisOps;
-  instance->owner = scope;
-  instance->name = statement.name.text;
-  instance->range = statement.layer.range;
-  if (!statement.axisOps.empty()) {
-    instance->range.begin = statement.axisOps.front().range.begin;
-    instance->range.end = statement.axisOps.back().range.end;
-  }
-  Value value;
-  value.kind = Value::Kind::Instance;
-  value.instance = instance;
-  return value;
 }
 
 void Checker::requireStatement(Scope *scope, const ast::Stmt &statement) {

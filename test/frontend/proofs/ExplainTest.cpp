@@ -40,7 +40,7 @@ TEST(Explain, EveryCodeOfTheCheckerHasAPage) {
 
 TEST(Explain, NoPageTwice) {
   std::set<std::string> seen;
-  for (const ExplainPages *area : explainAreas())
-    for (const ExplainPage &page : *area)
+  for (ExplainPages area : explainAreas())
+    for (const ExplainPage &page : area)
       EXPECT_TRUE(seen.insert(page.code).second) << page.code;
 }

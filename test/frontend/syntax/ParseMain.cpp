@@ -148,8 +148,8 @@ int main(int argc, char **argv) {
     } else if (!std::strcmp(argv[i], "--expression")) {
       expression = true;
     } else if (!std::strcmp(argv[i], "--codes")) {
-      for (const ExplainPages *area : explainAreas())
-        for (const ExplainPage &page : *area)
+      for (ExplainPages area : explainAreas())
+        for (const ExplainPage &page : area)
           std::printf("%s %s\n", page.code, page.title);
       return 0;
     } else if (!std::strcmp(argv[i], "--explain") && i + 1 < argc) {
