@@ -224,11 +224,12 @@ def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
 def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
   let summary = "the kernel form to the schedule form: everything has a place and an order";
   let description = [{
-    Plans memory as `tenon-plan-memory` does and writes the program that targets translate, without a decision left: `tenon.loop`
-    for stacks, with nothing carried; `tenon.place` for what lies somewhere (parameters, states, carries, saved values);
-    `tenon.copy` for what has to move, where the plan could not make writer and reader meet; kernels with the places of their
-    results and temporaries, `tenon.places` and `tenon.temporaries`. The function gets its slots, `tenon.slots`, and the scratch
-    of a worker, `tenon.scratch`. Values flow from kernel to kernel within a block only.
+    Asks the target what it chooses for each kernel that does not say it yet (`tenon.chosen`), plans memory as `tenon-plan-memory`
+    does and writes the program that targets translate, without a decision left: `tenon.loop` for stacks, with nothing carried;
+    `tenon.place` for what lies somewhere (parameters, states, carries, saved values); `tenon.copy` for what has to move, where
+    the plan could not make writer and reader meet; kernels with the places of their results and temporaries, `tenon.places` and
+    `tenon.temporaries`. The function gets its slots, `tenon.slots`, and the scratch of a worker, `tenon.scratch`. Values flow
+    from kernel to kernel within a block only.
 
     Before: the kernel form, parameters placed. After: no stack, no read or write of parameters, states, gradients, outputs.
     Refuses: what `tenon-plan-memory` refuses.
@@ -236,8 +237,10 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     What a target checks of it before it translates: S1 the function has slots, outputs and scratch; S2 a slot has a size over
     the dims and stands above earlier ones; S3 each place is in a slot that there is; S4 a kernel has places for its results and
     temporaries; S5 what is read is an input, at a place, or a result that has one; S6 a parameter in panels is read as it lies,
-    by contractions as their operand b; S7 such a contraction reads a parameter; S8 panels are those in which the target reads
-    weights.
+    by contractions as their operand b; S7 such a contraction reads a parameter; S8 a kernel for which something is to be chosen
+    says it for the variant of the code; S9 it is a form that the kernel has, with the numbers of that form; S10 each is one that
+    the form allows; S11 a block of a GPU has threads and shared memory for the tile; S12 panels are those
+     in which the target reads weights.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];

@@ -3,6 +3,7 @@
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Math.h"
+#include "lowering/cpu/TierChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -19,6 +20,33 @@ SmallVector<Value> AttentionOperands::tensors() const {
   return result;
 }
 
+constexpr llvm::StringLiteral kStrips = "strips";
+
+DictionaryAttr chooseAttention(Operation *op, Tier) {
+  const bool isForward = isa<AttentionOp>(op);
+  const Value query = isForward ? Value(cast<AttentionOp>(op).getQuery()) : Value(cast<AttentionGradOp>(op).getQuery());
+  int64_t rows = AttentionCode::stripLimit;
+  if (auto queries = dyn_cast<AffineConstantExpr>(sizesOf(cast<RankedTensorType>(query.getType()))[1])) { // strips of one height
+    const int64_t strips = std::max<int64_t>(llvm::divideCeil(queries.getValue(), rows), 1);
+    rows = std::max<int64_t>(llvm::divideCeil(queries.getValue(), strips), 1);
+  }
+  constexpr int64_t tasks = 32; // with fewer (batch, head) pairs the strips of one are shared out
+  return isForward ? makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"tasks", tasks}})
+                   : makeChoice(op->getContext(), kStrips, {{"rows", rows}});
+}
+
+LogicalResult AttentionOperands::takeChoice(Operation *op, Tier tier) {
+  ChoiceForm form{kStrips, {{"rows", 1, AttentionCode::stripLimit}}};
+  if (isa<AttentionOp>(op))
+    form.numbers.push_back({"tasks", 1, int64_t(1) << 20});
+  FailureOr<Choice> choice = choiceForTier(op, tier, form);
+  if (failed(choice))
+    return failure();
+  mostRows = *choice->number("rows");
+  tasks = choice->number("tasks").value_or(0);
+  return success();
+}
+
 AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
     : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()),
       lanes(tierLanes(code.tier, element)), rowLanes(elementModel(element).lanes), width(panelWidth(code.tier, element)),
@@ -28,7 +56,7 @@ AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operan
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);
   keys = code.size(sizesOf(cast<RankedTensorType>(operands.key.getType()))[1]);
-  strips = emit.max(emit.ceilDiv(queries, stripLimit), int64_t(1));
+  strips = emit.max(emit.ceilDiv(queries, operands.mostRows), int64_t(1));
   stripRows = emit.max(emit.ceilDiv(queries, strips), int64_t(1));
   // Never a multiple of the page: rows of the strip would share the sets of the first-level cache.
   scoreStride = emit.add(emit.roundUp(emit.min(keys, chunkKeys), 64), 16);

@@ -30,6 +30,10 @@ struct AttentionOperands {
   mlir::Region *placeCode; // of the place in the tables; null: it is a form
   double scale, rate;
   int64_t site;
+  int64_t mostRows = 0, tasks = 0; // chosen: rows of a strip at most; tasks wanted, of the forward kernel
+
+  /// Sets what is chosen for the op (tenon.chosen). Fails where that is not legal, which is reported there.
+  mlir::LogicalResult takeChoice(mlir::Operation *op, Tier tier);
 
   /// What is computed in: of scores, sums, scratch, statistics, score tables, gradients of tables.
   mlir::Type element() const { return elementModel(storage()).compute; }
@@ -52,6 +56,8 @@ struct AttentionOperands {
   /// All tensors among them.
   llvm::SmallVector<Value> tensors() const;
 };
+
+mlir::DictionaryAttr chooseAttention(mlir::Operation *op, Tier tier);
 
 /// Elements in memory: a tensor's are stored in its type, those of scratch and temporaries in the one that is computed in.
 struct Elements {
@@ -114,8 +120,8 @@ public:
   Value scoreStride;              // elements between rows of the strip of scores
 
   static int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
-  /// Rows of a strip at most: contractions along the rows have few steps to load and store their sums for, strips of scores must
-  /// stay in the second-level cache.
+  /// Rows of a strip at most, and what is chosen where the queries are not known: contractions along the rows have few steps to
+  /// load and store their sums for, strips of scores must stay in the second-level cache.
   static constexpr int64_t stripLimit = 64;
   static int64_t panelWidth(Tier tier, mlir::Type element) { return microTile(tier).vectors * tierLanes(tier, element); }
   /// Elements of scratch for a strip of scores; for panels over `chunkKeys` columns and `depth` steps; for panels over `columns`

@@ -330,6 +330,8 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   WantedGradients wanted(op);
   if (!wanted.any())
     return success();
+  if (failed(operands.takeChoice(op, sequence.tier())))
+    return failure();
   IndexOperands indices(operands.labels, operands.indexOperands);
   AttentionMask mask(operands.mask, indices);
   AttentionTables tables(operands, indices, /*forGradient=*/true);

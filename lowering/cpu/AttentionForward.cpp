@@ -13,8 +13,6 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
-/// Tasks wanted; with fewer (batch, head) pairs the strips of one are shared out.
-constexpr int64_t kTasks = 32;
 /// Keys that are summed at a time where there are more than a chunk has.
 constexpr int64_t kPartKeys = 64;
 
@@ -53,7 +51,7 @@ public:
 
   Value parts() {
     Value pairs = emit.max(emit.mul(on.batches, on.keyHeads), int64_t(1));
-    return emit.max(emit.min(emit.ceilDiv(emit.constant(kTasks), pairs), strips()), int64_t(1));
+    return emit.max(emit.min(emit.ceilDiv(emit.constant(operands.tasks), pairs), strips()), int64_t(1));
   }
   Value tiles() { return emit.mul(emit.mul(on.batches, on.keyHeads), parts()); }
   /// Of all heads that share keys.
@@ -334,6 +332,8 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
   AttentionOperands operands(op);
   if (llvm::none_of(op->getResults(), isRead))
     return success();
+  if (failed(operands.takeChoice(op, sequence.tier())))
+    return failure();
   IndexOperands indices(operands.labels, operands.indexOperands);
   AttentionMask mask(operands.mask, indices);
   AttentionTables tables(operands, indices, /*forGradient=*/false);

@@ -14,6 +14,9 @@ def CpuKernelOpInterface : OpInterface<"CpuKernelOpInterface"> {
     "Whether its kernel reads and writes bf16 and f16 (ShortReals.h), too.",
     "bool", "readsShortReals", (ins), "", [{ return false; }]>,
     InterfaceMethod<
+    "What is chosen for its code in a tier, before memory is planned (tenon.chosen). Null: nothing.",
+    "::mlir::DictionaryAttr", "choose", (ins "::tenon::cpu::Tier":$tier), "", [{ return {}; }]>,
+    InterfaceMethod<
     "Adds the kernels of the op to the sequence: what they read and write, and the code of a tile. Reports its own errors "
     "at the op.",
     "::llvm::LogicalResult", "generate", (ins "::tenon::cpu::KernelSequence &":$sequence)>];

@@ -28,6 +28,27 @@ std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
   return std::nullopt;
 }
 
+/// Those whose code of the kernel is not that of x86-64-v4.
+static SmallVector<Tier> tiersOf(KernelOpInterface kernel) {
+  const bool readsPairs = llvm::any_of(kernel.tensorsRead(), [](Value tensor) {
+    return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(tensor.getType()).getElementType());
+  });
+  SmallVector<Tier> tiers(std::begin(kTiers), std::end(kTiers));
+  llvm::erase_if(tiers, [&](Tier tier) { return isOnlyForBf16(tier) && !readsPairs; });
+  return tiers;
+}
+
+DictionaryAttr CpuTarget::choose(KernelOpInterface kernel) const {
+  auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
+  if (!generated || refuses(kernel))
+    return {};
+  NamedAttrList chosen;
+  for (Tier tier : tiersOf(kernel))
+    if (DictionaryAttr choice = generated.choose(tier))
+      chosen.set(tierPublicName(tier), choice);
+  return chosen.empty() ? DictionaryAttr() : chosen.getDictionary(kernel.getContext());
+}
+
 FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
   if (!generated)
@@ -35,12 +56,7 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   if (std::optional<std::string> reason = refuses(kernel))
     return notSupported(kernel) << *reason;
   KernelNeeds all;
-  bool readsPairs = llvm::any_of(kernel.tensorsRead(), [](Value tensor) {
-    return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(tensor.getType()).getElementType());
-  });
-  for (Tier tier : kTiers) {
-    if (isOnlyForBf16(tier) && !readsPairs) // as for x86-64-v4
-      continue;
+  for (Tier tier : tiersOf(kernel)) {
     KernelNeeds needs;
     KernelSequence sequence(kernel->getParentOfType<func::FuncOp>(), tier, needs);
     if (failed(generated.generate(sequence)))

@@ -1,4 +1,5 @@
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/GemmPlan.h"
 #include "lowering/cpu/GemmTile.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/ShortReals.h"
@@ -7,30 +8,42 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-static bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
-
 bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
   return microTile(tier).rows > 8 && rowStride > 0 && rowStride * elementBytes(storage) % 4096 == 0;
 }
 
-bool GemmSpec::mayStreamRight() const {
-  if (elementsOfA.areComputed || elementsOfB.areComputed || rangesOfA || rangesOfB || panelsOfB ||
-      !(isOne(b.colStride) || isOne(b.rowStride)))
+bool GemmAccess::mayStreamRight() const {
+  if (computesA || computesB || joinsA || joinsB || panelsOfB || (bColStride != 1 && bRowStride != 1))
     return false;
-  return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride));
+  return !isShortReal(storage) || (multipliesPairs(tier, storage) && aColStride == 1);
 }
 
-bool GemmSpec::readsRightInPlace() const {
+bool GemmAccess::readsRightInPlace() const {
   return panelsOfB && !panelsOfB.acrossDepth && (!isShortReal(storage) || multipliesPairs(tier, storage));
 }
 
-bool GemmSpec::readsLeftInPlace() const {
-  if (elementsOfA.areComputed)
+bool GemmAccess::readsLeftInPlace() const {
+  if (computesA)
     return false;
   if (isShortReal(storage))
-    return multipliesPairs(tier, storage) && isOne(a.colStride);
-  std::optional<int64_t> rowStride = Emitter::constantOf(a.rowStride);
-  return !isOne(a.colStride) || !rowStride || !rowsShareSet(tier, storage, *rowStride);
+    return multipliesPairs(tier, storage) && aColStride == 1;
+  return aColStride != 1 || !aRowStride || !rowsShareSet(tier, storage, *aRowStride);
+}
+
+GemmAccess GemmSpec::access() const {
+  auto known = [](Value stride) { return Emitter::constantOf(stride); };
+  return {tier,
+          storage,
+          known(a.rowStride),
+          known(a.colStride),
+          known(b.rowStride),
+          known(b.colStride),
+          elementsOfA.areComputed,
+          elementsOfB.areComputed,
+          bool(rangesOfA),
+          bool(rangesOfB),
+          panelsOfB,
+          runs.bytes > 0};
 }
 
 Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec) {
@@ -62,28 +75,26 @@ void emitVectorStore(OpBuilder &builder, Location location, Value vector, Value 
 
 namespace {
 
-/// Batch entries beyond which they alone keep all threads busy: tiles then take more columns and read A fewer times.
-constexpr int64_t kManyEntries = 16;
-
 /// Tiles of a batch: either each contraction has several tiles, or several contractions share one.
 struct BatchPlan {
   BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) : inner(spec.specOf(emit.builder, emit.location, emit.constant(0))) {
-    GemmLimits limits = gemmLimits(inner.tier, inner.storage);
-    leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
+    const bool bySize = !inner.choice || inner.choice->form == GemmChoice::Form::BySize;
+    if (bySize)
+      leastPanels = leastPanelsOf(emit, inner.limits(), spec.batch);
     each.emplace(emit, inner, leastPanels);
     tilesEach = each->tiles;
-    Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);
-    Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), work), emit.max(spec.batch, 1));
-    Value groups = emit.ceilDiv(spec.batch, wanted);
-    Value shared = emit.ceilDiv(spec.batch, emit.max(groups, 1));
-    entriesPerTile = emit.select(emit.less(emit.constant(1), tilesEach), emit.constant(1), emit.max(shared, 1));
-    groupCount = emit.ceilDiv(spec.batch, entriesPerTile);
-    tiles = emit.mul(groupCount, tilesEach);
+    if (bySize) {
+      Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);
+      perTile = entriesPerTile(emit, inner.limits(), work, spec.batch, tilesEach);
+    } else {
+      perTile = emit.constant(inner.choice->entries);
+    }
+    tiles = emit.mul(emit.ceilDiv(spec.batch, perTile), tilesEach);
   }
 
   GemmSpec inner; ///< the first one
   std::optional<GemmPlan> each;
-  Value leastPanels, tilesEach, entriesPerTile, groupCount, tiles;
+  Value leastPanels, tilesEach, perTile, tiles; ///< perTile: entries
 };
 
 } // namespace
@@ -98,8 +109,8 @@ void emitBatchedGemmTile(OpBuilder &builder, Location location, const BatchedGem
   BatchPlan plan(emit, spec);
   Value group = emit.div(tile, emit.max(plan.tilesEach, 1));
   Value inner = emit.sub(tile, emit.mul(group, plan.tilesEach));
-  Value first = emit.mul(group, plan.entriesPerTile);
-  Value end = emit.min(emit.add(first, plan.entriesPerTile), spec.batch);
+  Value first = emit.mul(group, plan.perTile);
+  Value end = emit.min(emit.add(first, plan.perTile), spec.batch);
   withTiles(emit, plan.inner, *plan.each, [&] {
     emit.loop(first, end, 1, [&](Value index) {
       GemmSpec single = spec.specOf(builder, location, index);

@@ -96,6 +96,54 @@ struct GemmTarget {
   int64_t bytes = 0; ///< of an element
 };
 
+/// Bounds of one tile. The rows of A that a tile reads for one block of K (rows x depth) stay in a core's L2 while the panels of
+/// B, one at a time, stay in L1 or stream from L2.
+struct GemmLimits {
+  int64_t rows;   ///< rows of C in one tile
+  int64_t whole;  ///< K up to which there is one block: the sums of a strip then never leave the cache nearest to the core
+  int64_t depth;  ///< steps of K in one block beyond that, between two visits of the sums in scratch
+  int64_t panels; ///< panels of B in one tile
+  int64_t split;  ///< column blocks wanted when K is split: fewer read a block of A, which no cache keeps, fewer times
+  int64_t work;   ///< multiply-adds below which a tile takes more panels: about 20 us on a fast core
+};
+
+/// The most of a tier: scratch has room for tiles of these.
+GemmLimits gemmLimits(Tier tier, mlir::Type storage);
+/// Blocks of K begin at multiples of so many steps.
+int64_t stepsOfBlocks(Tier tier, mlir::Type storage);
+/// Panels of a tile that reads B where it is, at most.
+int64_t streamedPanels(Tier tier);
+/// Columns of a panel.
+int64_t panelWidth(Tier tier, mlir::Type storage);
+
+/// How a contraction is cut (`tenon.chosen`).
+struct GemmChoice {
+  enum class Form {
+    Strips,  ///< blocks of M x K in strips of the register tile
+    Tiles,   ///< in strips of tiles (TileKernel.h)
+    Streams, ///< few rows of A read B where it is, all of K at once
+    BySize   ///< where sizes are known at run time alone: GemmCut, within `limits`
+  } form = Form::BySize;
+  int64_t rows = 0, depth = 0, panels = 0; ///< of a block, but for the last
+  int64_t entries = 1;                     ///< contractions that share a tile, of many
+  GemmLimits limits = {};
+};
+
+/// What is known of the operands before there is code.
+struct GemmAccess {
+  Tier tier = Tier::Avx2;
+  mlir::Type storage;
+  std::optional<int64_t> aRowStride, aColStride, bRowStride, bColStride; ///< those that are constants
+  bool computesA = false, computesB = false;                             ///< tiles compute blocks of them
+  bool joinsA = false, joinsB = false;                                   ///< they lie in ranges
+  GemmPanels panelsOfB = {};
+  bool hasRuns = false;
+  bool mayStreamRight() const;    ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
+  bool readsRightInPlace() const; ///< micro-kernels read B where it is
+  bool readsLeftInPlace() const;  ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
+  bool mayBeWhole() const { return readsRightInPlace() && readsLeftInPlace(); } ///< few rows read all of K at once
+};
+
 struct GemmSpec {
   Tier tier = Tier::Avx2;
   mlir::Type storage;  ///< of both operands in memory: f32, f64, bf16 or f16
@@ -109,9 +157,11 @@ struct GemmSpec {
   GemmRuns runs;
   GemmTarget target;
   mlir::Type element() const { return elementModel(storage).compute; } ///< f32 or f64: products and sums
-  bool mayStreamRight() const;    ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
-  bool readsRightInPlace() const; ///< micro-kernels read B where it is
-  bool readsLeftInPlace() const;  ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
+  std::optional<GemmChoice> choice;                                    ///< none: by size, within the limits of the tier
+  GemmAccess access() const;
+  GemmLimits limits() const { return choice ? choice->limits : gemmLimits(tier, storage); }
+  bool readsRightInPlace() const { return access().readsRightInPlace(); }
+  bool readsLeftInPlace() const { return access().readsLeftInPlace(); }
 };
 
 /// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.

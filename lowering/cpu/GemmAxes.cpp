@@ -1,5 +1,6 @@
 #include "lowering/cpu/GemmAxes.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/LinearReads.h"
 
 using namespace mlir;
 
@@ -69,6 +70,21 @@ void GemmAxes::sort() {
     if (!llvm::is_contained(columns, label))
       batch.push_back(label);
   llvm::sort(batch);
+}
+
+SmallVector<RandomKeepOp> GemmAxes::keptRuns() const {
+  SmallVector<RandomKeepOp> runs;
+  for (RandomKeepOp keep : block.getOps<RandomKeepOp>()) {
+    AffineExpr expected = getAffineConstantExpr(1, keep.getContext());
+    bool neighbours = !columns.empty();
+    for (int64_t label : llvm::reverse(columns)) {
+      neighbours &= growthOf(keep.getIndex(), label, block) == expected;
+      expected = expected * sizes.lookup(label);
+    }
+    if (neighbours)
+      runs.push_back(keep);
+  }
+  return runs;
 }
 
 /// Ranges of rows of A, or of steps of B, that are read where they lie: A row by row, as strips of micro-kernels, B where it is

@@ -10,6 +10,8 @@ struct GemmAxes {
   /// Whether blocks of an operand are computed into scratch, where they are not read in ranges.
   bool computesA() const { return a.element && !hasRowsInRanges; }
   bool computesB() const { return (b.element && !hasStepsInRanges) || isGathered; }
+  /// Random bits that are drawn for runs of columns: where neighbouring columns are neighbouring elements of the site.
+  llvm::SmallVector<RandomKeepOp> keptRuns() const;
 
   GemmSide a, b; ///< b is the side whose columns are vectors, not always the op's
   SizesOfLabels sizes;

@@ -3,7 +3,7 @@
 #include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Gemm.h"
-#include "lowering/cpu/GemmAxes.h"
+#include "lowering/cpu/GemmChoice.h"
 #include "lowering/cpu/GemmReads.h"
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
@@ -25,7 +25,8 @@ constexpr int64_t kKeepBytes = KeepBits::bytes(GemmRuns::mostColumns);
 class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
-      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), axes(op), reads(axes.sizes) {}
+      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), axes(op), reads(axes.sizes),
+        keptRuns(axes.keptRuns()) {}
 
   LogicalResult generate() {
     Type storage = axes.a.type.getElementType();
@@ -38,9 +39,12 @@ public:
     if (Panels::of(op) &&
         (axes.b.tensor != op.getB() || axes.isGathered || axes.columns.size() + axes.depth.size() != axes.b.labels.size()))
       return notSupported(op) << "a contraction that does not read its weights line by line, with these in panels";
+    FailureOr<GemmChoice> chosen = gemmChoiceOf(op, axes, sequence.tier());
+    if (failed(chosen))
+      return failure();
+    choice = *chosen;
     if (axes.isReordered)
       reorder();
-    findKeptRuns();
     if (axes.isReordered)
       kernel.temporaries.push_back(ordered);
     kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(),
@@ -176,10 +180,8 @@ private:
     spec.k = reads.sizeOf(code, axes.depth);
     spec.a = operand(axes.a, axes.rows, axes.depth);
     spec.b = operand(axes.b, axes.depth, axes.columns);
-    if (std::optional<Panels> panels = Panels::of(op)) {
-      const bool linesAreSteps = llvm::is_contained(axes.depth, axes.b.labels.front()) != panels->transposed;
-      spec.panelsOfB = {panels->width, panels->steps, !linesAreSteps};
-    }
+    spec.panelsOfB = panelsOfB(op, axes);
+    spec.choice = choice;
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
     if (axes.hasRowsInRanges)
@@ -281,20 +283,7 @@ private:
       lanes.bind(block.getArgument(label), indices[label]);
   }
 
-  // Random bits: where neighbouring columns are neighbouring elements of the site, they are drawn for runs of columns.
-
-  void findKeptRuns() {
-    for (RandomKeepOp keep : block.getOps<RandomKeepOp>()) {
-      AffineExpr expected = getAffineConstantExpr(1, op.getContext());
-      bool neighbours = !axes.columns.empty();
-      for (int64_t label : llvm::reverse(axes.columns)) {
-        neighbours &= growthOf(keep.getIndex(), label, block) == expected;
-        expected = expected * axes.sizes.lookup(label);
-      }
-      if (neighbours)
-        keptRuns.push_back(keep);
-    }
-  }
+  // Random bits.
 
   GemmRuns runsOf(FunctionCode &code, LaneCode *outside, const SmallVector<LaneValue> &fixed) {
     GemmRuns runs;
@@ -356,8 +345,9 @@ private:
   int64_t rank;
   GemmAxes axes;
   GemmReads reads;
-  unsigned ordered = 0;               ///< number of its temporary
-  SmallVector<RandomKeepOp> keptRuns; ///< whose bits are drawn for runs of columns
+  unsigned ordered = 0; ///< number of its temporary
+  SmallVector<RandomKeepOp> keptRuns;
+  GemmChoice choice;
 };
 
 } // namespace

@@ -8,6 +8,12 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+int64_t panelWidth(Tier tier, Type storage) { return microTile(tier).vectors * tierLanes(tier, elementModel(storage).compute); }
+
+int64_t stepsOfBlocks(Tier tier, Type storage) { return multipliesTiles(tier, storage) ? kTileSteps : 16; }
+
+int64_t streamedPanels(Tier tier) { return kStreamedBytes / (microTile(tier).vectors * tierVectorBits(tier) / 8); }
+
 GemmLimits gemmLimits(Tier tier, Type storage) {
   // Tiles multiply 16 times as fast as pairs: a panel of B stays in the nearest cache (32 KiB), which alone keeps up beside rows
   // of A from the second, and a tile of work has more to do.
@@ -60,51 +66,99 @@ SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int6
 
 } // namespace
 
-GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
-  GemmLimits limits = gemmLimits(spec.tier, spec.storage);
-  MicroTile tile = microTile(spec.tier);
-  width = tile.vectors * tierLanes(spec.tier, spec.element());
-  panelsPerRun = GemmRuns::mostColumns / width;
-  const int64_t streamedPanels = kStreamedBytes / (width * elementBytes(spec.element()));
-
-  rowBlocks = emit.ceilDiv(spec.m, limits.rows);
-  const bool hasTiles = cpu::multipliesTiles(spec.tier, spec.storage);
-  rowsPerBlock = emit.ceilDiv(spec.m, emit.max(rowBlocks, 1));
-  multipliesTiles = hasTiles ? emit.lessEqual(emit.constant(kFewestRows), spec.m) : emit.flag(false);
+template <class Numbers>
+GemmCut<Numbers>::GemmCut(Numbers &emit, const GemmAccess &access, const GemmLimits &limits, Number m, Number n, Number k,
+                          const Number *leastPanels) {
+  const int64_t width = panelWidth(access.tier, access.storage);
+  rowBlocks = emit.ceilDiv(m, limits.rows);
+  const bool hasTiles = cpu::multipliesTiles(access.tier, access.storage);
+  rowsPerBlock = emit.ceilDiv(m, emit.max(rowBlocks, 1));
+  multipliesTiles = hasTiles ? emit.lessEqual(emit.constant(kFewestRows), m) : emit.flag(false);
   if (hasTiles) // one strip that is not full at most
-    rowsPerBlock = emit.min(emit.roundUp(rowsPerBlock, kStripRows), spec.m);
-  streamsRight = spec.mayStreamRight() ? emit.lessEqual(spec.m, emit.constant(kFewRows)) : emit.flag(false);
+    rowsPerBlock = emit.min(emit.roundUp(rowsPerBlock, kStripRows), m);
+  streamsRight = access.mayStreamRight() ? emit.lessEqual(m, emit.constant(kFewRows)) : emit.flag(false);
   // Nothing of few rows times weights in panels is in scratch but the sums: each panel is read from one end to the other.
-  const bool mayBeWhole = spec.readsRightInPlace() && spec.readsLeftInPlace();
-  Value few = mayBeWhole ? emit.lessEqual(spec.m, emit.constant(kFewRows)) : streamsRight;
-  Value isWhole = emit.select(few, emit.flag(true), emit.lessEqual(spec.k, emit.constant(limits.whole)));
-  depthBlocks = emit.select(isWhole, emit.constant(1), emit.ceilDiv(spec.k, limits.depth));
-  depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), hasTiles ? kTileSteps : 16);
+  Condition few = access.mayBeWhole() ? emit.lessEqual(m, emit.constant(kFewRows)) : streamsRight;
+  Condition isWhole = emit.select(few, emit.flag(true), emit.lessEqual(k, emit.constant(limits.whole)));
+  depthBlocks = emit.select(isWhole, emit.constant(1), emit.ceilDiv(k, limits.depth));
+  depthPerBlock = emit.roundUp(emit.ceilDiv(k, depthBlocks), stepsOfBlocks(access.tier, access.storage));
 
-  panels = emit.ceilDiv(spec.n, width);
+  panels = emit.ceilDiv(n, width);
   // Enough panels that the tile is worth a task; then spread evenly over an even number of tiles, so that two threads balance.
-  Value workPerPanel = emit.max(emit.mul(emit.mul(rowsPerBlock, spec.k), width), 1);
-  Value wanted = emit.ceilDiv(emit.constant(limits.work), workPerPanel);
+  Number workPerPanel = emit.max(emit.mul(emit.mul(rowsPerBlock, k), width), 1);
+  Number wanted = emit.ceilDiv(emit.constant(limits.work), workPerPanel);
   wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
-  if (spec.runs.bytes > 0)
-    wanted = emit.max(wanted, panelsPerRun);
-  if (!spec.readsLeftInPlace())
-    wanted = emit.max(wanted, spec.elementsOfA.areComputed || hasTiles ? limits.panels : kStagedPanels);
+  if (access.hasRuns)
+    wanted = emit.max(wanted, GemmRuns::mostColumns / width);
+  if (!access.readsLeftInPlace())
+    wanted = emit.max(wanted, access.computesA || hasTiles ? limits.panels : kStagedPanels);
   if (leastPanels)
-    wanted = emit.max(wanted, leastPanels);
-  wanted = emit.min(wanted, emit.select(streamsRight, emit.constant(streamedPanels), emit.constant(limits.panels)));
-  Value blocks = emit.ceilDiv(panels, wanted);
-  Value even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);
+    wanted = emit.max(wanted, *leastPanels);
+  const int64_t streamed = streamedPanels(access.tier);
+  wanted = emit.min(wanted, emit.select(streamsRight, emit.constant(streamed), emit.constant(limits.panels)));
+  Number blocks = emit.ceilDiv(panels, wanted);
+  Number even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);
   blocks = emit.max(emit.select(emit.less(emit.constant(1), blocks), emit.min(even, panels), blocks), 1);
   panelsPerBlock = emit.max(emit.ceilDiv(panels, blocks), 1);
   columnBlocks = emit.ceilDiv(panels, panelsPerBlock);
   tiles = emit.mul(rowBlocks, columnBlocks);
+}
+
+/// Batch entries beyond which they alone keep all threads busy: tiles then take more columns and read A fewer times.
+constexpr int64_t kManyEntries = 16;
+
+template <class Numbers> NumberOf<Numbers> leastPanelsOf(Numbers &emit, const GemmLimits &limits, NumberOf<Numbers> batch) {
+  return emit.select(emit.less(batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
+}
+
+template <class Numbers>
+NumberOf<Numbers> entriesPerTile(Numbers &emit, const GemmLimits &limits, NumberOf<Numbers> work, NumberOf<Numbers> batch,
+                                 NumberOf<Numbers> tilesEach) {
+  auto wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), work), emit.max(batch, 1));
+  auto groups = emit.ceilDiv(batch, wanted);
+  auto shared = emit.ceilDiv(batch, emit.max(groups, 1));
+  return emit.select(emit.less(emit.constant(1), tilesEach), emit.constant(1), emit.max(shared, 1));
+}
+
+template struct GemmCut<KnownNumbers>;
+template struct GemmCut<Emitter>;
+template int64_t leastPanelsOf(KnownNumbers &, const GemmLimits &, int64_t);
+template Value leastPanelsOf(Emitter &, const GemmLimits &, Value);
+template int64_t entriesPerTile(KnownNumbers &, const GemmLimits &, int64_t, int64_t, int64_t);
+template Value entriesPerTile(Emitter &, const GemmLimits &, Value, Value, Value);
+
+void GemmPlan::takeChoice(Emitter &emit, const GemmSpec &spec) {
+  const GemmChoice &choice = *spec.choice;
+  const bool streams = choice.form == GemmChoice::Form::Streams;
+  rowsPerBlock = streams ? spec.m : emit.constant(choice.rows);
+  rowBlocks = emit.ceilDiv(spec.m, emit.max(rowsPerBlock, 1));
+  depthPerBlock = streams ? emit.roundUp(spec.k, 16) : emit.constant(choice.depth);
+  depthBlocks = streams ? emit.constant(1) : emit.max(emit.ceilDiv(spec.k, depthPerBlock), 1);
+  panels = emit.ceilDiv(spec.n, width);
+  panelsPerBlock = emit.constant(choice.panels);
+  columnBlocks = emit.ceilDiv(panels, panelsPerBlock);
+  tiles = emit.mul(rowBlocks, columnBlocks);
+  streamsRight = emit.flag(streams);
+  multipliesTiles = emit.flag(choice.form == GemmChoice::Form::Tiles);
+}
+
+GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
+  MicroTile tile = microTile(spec.tier);
+  width = panelWidth(spec.tier, spec.storage);
+  panelsPerRun = GemmRuns::mostColumns / width;
+  if (spec.choice && spec.choice->form != GemmChoice::Form::BySize)
+    takeChoice(emit, spec);
+  else
+    static_cast<GemmCut<Emitter> &>(*this) =
+        GemmCut<Emitter>(emit, spec.access(), spec.limits(), spec.m, spec.n, spec.k, leastPanels ? &leastPanels : nullptr);
 
   auto isAlways = [](Value condition) { return Emitter::constantOf(condition).value_or(0) != 0; };
-  if (!isAlways(multipliesTiles) && !isAlways(streamsRight))
+  if (!isAlways(multipliesTiles) && !isAlways(streamsRight)) {
+    const bool hasTiles = cpu::multipliesTiles(spec.tier, spec.storage);
     stripHeights =
         stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
                        hasTiles ? kFewestRows - 1 : tile.rows, spec.readsLeftInPlace() ? spec.rangesOfA : GemmRanges());
+  }
 }
 
 } // namespace tenon::cpu

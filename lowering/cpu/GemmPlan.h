@@ -6,41 +6,74 @@
 
 namespace tenon::cpu {
 
-/// Bounds of one tile. The rows of A that a tile reads for one block of K (rows x depth) stay in a core's L2 while the panels of
-/// B, one at a time, stay in L1 or stream from L2.
-struct GemmLimits {
-  int64_t rows;   ///< rows of C in one tile
-  int64_t whole;  ///< K up to which there is one block: the sums of a strip then never leave the cache nearest to the core
-  int64_t depth;  ///< steps of K in one block beyond that, between two visits of the sums in scratch
-  int64_t panels; ///< panels of B in one tile
-  int64_t split;  ///< column blocks wanted when K is split: fewer read a block of A, which no cache keeps, fewer times
-  int64_t work;   ///< multiply-adds below which a tile takes more panels: about 20 us on a fast core
+/// Arithmetic of `Emitter` on numbers that are known.
+struct KnownNumbers {
+  static int64_t constant(int64_t value) { return value; }
+  static bool flag(bool value) { return value; }
+  static int64_t add(int64_t a, int64_t b) { return a + b; }
+  static int64_t mul(int64_t a, int64_t b) { return a * b; }
+  static int64_t div(int64_t a, int64_t b) { return a / b; }
+  static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+  static int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
+  static int64_t min(int64_t a, int64_t b) { return std::min(a, b); }
+  static int64_t max(int64_t a, int64_t b) { return std::max(a, b); }
+  static bool less(int64_t a, int64_t b) { return a < b; }
+  static bool lessEqual(int64_t a, int64_t b) { return a <= b; }
+  template <typename T> static T select(bool condition, T a, T b) { return condition ? a : b; }
 };
 
-GemmLimits gemmLimits(Tier tier, mlir::Type storage);
+template <class Numbers> struct NumbersOf { // by Emitter
+  using Number = mlir::Value;
+  using Condition = mlir::Value;
+};
+template <> struct NumbersOf<KnownNumbers> {
+  using Number = int64_t;
+  using Condition = bool;
+};
+template <class Numbers> using NumberOf = typename NumbersOf<Numbers>::Number;
 
-/// How a contraction is cut: by its shape, strides and types, the tier and what a tile computes, never by the threads. Values are
-/// i64, constants where the shape is.
-struct GemmPlan {
-  /// `leastPanels` (i64, may be null): panels a tile takes at least, bounded by the limits.
+/// How a contraction is cut by its shape, strides and types, the tier and what a tile computes, never by the threads. The rule is
+/// one for numbers that are known, when kernels are chosen, and for those of a run.
+template <class Numbers> struct GemmCut {
+  using Number = NumberOf<Numbers>;
+  using Condition = typename NumbersOf<Numbers>::Condition;
+
+  Number rowBlocks;          ///< blocks along M
+  Number rowsPerBlock;       ///< rows of all blocks but the last
+  Number depthBlocks;        ///< blocks along K, at least 1
+  Number depthPerBlock;      ///< steps of all blocks but the last
+  Number panels;             ///< panels along N, the last one may be partial
+  Number panelsPerBlock;     ///< panels of all column blocks but the last
+  Number columnBlocks;       ///< blocks along N
+  Number tiles;              ///< rowBlocks * columnBlocks
+  Condition streamsRight;    ///< whether few rows of A read B where it is, all of K at once
+  Condition multipliesTiles; ///< whether there are rows enough, where the tier and the type have tiles
+
+  GemmCut() = default;
+  /// `leastPanels` (null: none): panels a tile takes at least, bounded by the limits.
+  GemmCut(Numbers &emit, const GemmAccess &access, const GemmLimits &limits, Number m, Number n, Number k,
+          const Number *leastPanels);
+};
+
+/// Of many contractions: the least panels of a tile of each, and how many share one.
+template <class Numbers> NumberOf<Numbers> leastPanelsOf(Numbers &emit, const GemmLimits &limits, NumberOf<Numbers> batch);
+template <class Numbers>
+NumberOf<Numbers> entriesPerTile(Numbers &emit, const GemmLimits &limits, NumberOf<Numbers> work, NumberOf<Numbers> batch,
+                                 NumberOf<Numbers> tilesEach);
+
+/// As GemmSpec::choice says. Values are i64 and i1, constants where the shape is.
+struct GemmPlan : GemmCut<Emitter> {
   GemmPlan(Emitter &emit, const GemmSpec &spec, mlir::Value leastPanels = nullptr);
 
-  int64_t width;               ///< columns of a panel
-  int64_t panelsPerRun;        ///< panels of one of GemmRuns, at least 1
-  mlir::Value rowBlocks;       ///< blocks along M
-  mlir::Value rowsPerBlock;    ///< rows of all blocks but the last
-  mlir::Value depthBlocks;     ///< blocks along K, at least 1
-  mlir::Value depthPerBlock;   ///< steps of all blocks but the last
-  mlir::Value panels;          ///< panels along N, the last one may be partial
-  mlir::Value panelsPerBlock;  ///< panels of all column blocks but the last
-  mlir::Value columnBlocks;    ///< blocks along N
-  mlir::Value tiles;           ///< rowBlocks * columnBlocks
-  mlir::Value streamsRight;    ///< i1: whether few rows of A read B where it is, all of K at once
-  mlir::Value multipliesTiles; ///< i1: whether there are rows enough, where the tier and the type have tiles
+  int64_t width;        ///< columns of a panel
+  int64_t panelsPerRun; ///< panels of one of GemmRuns, at least 1
 
   /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant. Of tiles
   /// (TileKernel.h) any number is configured.
   llvm::SmallVector<int64_t> stripHeights;
+
+private:
+  void takeChoice(Emitter &emit, const GemmSpec &spec);
 };
 
 } // namespace tenon::cpu

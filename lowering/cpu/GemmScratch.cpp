@@ -1,5 +1,4 @@
 #include "lowering/cpu/GemmScratch.h"
-#include "lowering/cpu/GemmPlan.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/ShortReals.h"
@@ -9,9 +8,6 @@ using namespace mlir;
 
 namespace tenon::cpu {
 namespace {
-
-/// Columns of one panel.
-int64_t panelWidth(Tier tier, Type storage) { return microTile(tier).vectors * tierLanes(tier, elementModel(storage).compute); }
 
 /// Steps of the longest block of K: pairs where pairs are multiplied. Panels and rows in scratch take as many elements of the
 /// sums' size.

@@ -1,5 +1,6 @@
 // The CPU's kernels, as an interface of the ops that they are generated from.
 #pragma once
+#include "lowering/cpu/Tier.h"
 #include "mlir/IR/OpDefinition.h"
 
 namespace mlir {

@@ -151,9 +151,12 @@ private:
 
 LogicalResult generateAttention(AttentionOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
-  const PairTile tile = *forwardTile(operands);
   if (llvm::none_of(op->getResults(), isRead))
     return success();
+  FailureOr<PairTile> chosen = chosenTile(op, *forwardTile(operands), sequence);
+  if (failed(chosen))
+    return failure();
+  const PairTile tile = *chosen;
   Launch launch = attentionLaunch("attention", op.getLoc(), operands, tile, operands.heads(), operands.queries());
   for (Value result : op->getResults())
     if (isRead(result))

@@ -91,7 +91,10 @@ void AttentionGradient::store(Value result, ArrayRef<Value> sums, int64_t width,
 
 LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
-  const PairTile tile = *backwardTile(operands);
+  FailureOr<PairTile> chosen = chosenTile(op, *backwardTile(operands), sequence);
+  if (failed(chosen))
+    return failure();
+  const PairTile tile = *chosen;
   const WantedGradients wanted(op);
   if (!wanted.ofQueries().empty())
     addQueryGradients(op, operands, tile, sequence);

@@ -16,6 +16,21 @@ std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
   return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element());
 }
 
+static constexpr llvm::StringLiteral kForm = "pairs";
+
+static DictionaryAttr choiceOf(Operation *op, std::optional<PairTile> tile) {
+  return makeChoice(op->getContext(), kForm, {{"side", tile->side}});
+}
+DictionaryAttr chooseAttention(AttentionOp op) { return choiceOf(op, forwardTile(AttentionOperands(op))); }
+DictionaryAttr chooseAttentionGradient(AttentionGradOp op) { return choiceOf(op, backwardTile(AttentionOperands(op))); }
+
+FailureOr<PairTile> chosenTile(Operation *op, PairTile largest, LaunchSequence &sequence) {
+  FailureOr<Choice> choice = sequence.choiceOf(op, {{kForm, {{"side", 8, largest.side, 1, true}}}});
+  if (failed(choice))
+    return failure();
+  return PairTile{*choice->number("side")};
+}
+
 Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, PairTile tile, int64_t heads,
                        AffineExpr lines) {
   Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, tile.threads(), operands.threshold() > 0, {}};

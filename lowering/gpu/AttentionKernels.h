@@ -4,9 +4,11 @@
 
 namespace tenon::gpu {
 
-/// The tiles of the kernels; none: heads are too wide.
+/// The largest tiles of the kernels; none: heads are too wide.
 std::optional<PairTile> forwardTile(const AttentionOperands &operands);
 std::optional<PairTile> backwardTile(const AttentionOperands &operands);
+/// The one that is chosen for the op, at most `largest`.
+mlir::FailureOr<PairTile> chosenTile(mlir::Operation *op, PairTile largest, LaunchSequence &sequence);
 /// A block per row of the batch, one of `heads`, and tile of `lines`; reads the operands, writes nothing yet.
 Launch attentionLaunch(llvm::StringRef name, mlir::Location location, const AttentionOperands &operands, PairTile tile,
                        int64_t heads, mlir::AffineExpr lines);

@@ -140,7 +140,7 @@ LogicalResult GpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
   ArtifactParts::Variant variant{chip.name.str(), {}};
   for (const ScheduledEntry &entry : entries) {
     variant.runs.push_back(symbolOf("tn_run_", func::FuncOp(entry.function).getName()) + "_" + chip.name.str());
-    LaunchSequence sequence(*host, *device, kernels, entry, parameters);
+    LaunchSequence sequence(*host, *device, kernels, entry, parameters, chip.name);
     if (failed(sequence.emit(variant.runs.back())))
       return failure();
   }

@@ -19,13 +19,7 @@ constexpr Tile kLarge{64, 64, 16, 4}, kLargeDouble{64, 64, 8, 4}, kSmall{16, 16,
 
 class GemmKernel {
 public:
-  explicit GemmKernel(const GemmForm &form) : form(form), element(form.element) {
-    auto isSmall = [&](const Labels &labels) {
-      auto known = dyn_cast<AffineConstantExpr>(form.sizeOf(labels));
-      return known && known.getValue() <= kSmall.rows;
-    };
-    tile = isSmall(form.rows) && isSmall(form.columns) ? kSmall : element.isF64() ? kLargeDouble : kLarge;
-  }
+  GemmKernel(const GemmForm &form, const Tile &tile) : form(form), element(form.element), tile(tile) {}
 
   LogicalResult generate(LaunchSequence &sequence) {
     Launch launch = form.launchOf("gemm", tile.rows, tile.columns);
@@ -125,14 +119,41 @@ private:
 
   const GemmForm &form;
   Type element;
-  Tile tile = kLarge;
+  const Tile tile;
 };
+
+constexpr llvm::StringLiteral kForm = "fma";
 
 } // namespace
 
+DictionaryAttr chooseGemm(GemmOp op) {
+  const GemmForm form(op);
+  if (form.stored != form.element)
+    return chooseTensorGemm(form);
+  auto isSmall = [&](const Labels &labels) {
+    auto known = dyn_cast<AffineConstantExpr>(form.sizeOf(labels));
+    return known && known.getValue() <= kSmall.rows;
+  };
+  const Tile tile = isSmall(form.rows) && isSmall(form.columns) ? kSmall : form.element.isF64() ? kLargeDouble : kLarge;
+  return makeChoice(op.getContext(), kForm,
+                    {{"rows", tile.rows}, {"columns", tile.columns}, {"depth", tile.depth}, {"own", tile.own}});
+}
+
 LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence) {
   const GemmForm form(op);
-  return form.stored == form.element ? GemmKernel(form).generate(sequence) : generateTensorGemm(form, sequence);
+  if (form.stored != form.element)
+    return generateTensorGemm(form, sequence);
+  FailureOr<Choice> choice = sequence.choiceOf(
+      op,
+      {{kForm, {{"rows", 16, 128, 1, true}, {"columns", 16, 128, 1, true}, {"depth", 4, 64, 1, true}, {"own", 1, 4, 1, true}}}});
+  if (failed(choice))
+    return failure();
+  const Tile tile{*choice->number("rows"), *choice->number("columns"), *choice->number("depth"), *choice->number("own")};
+  const int64_t shared =
+      (tile.rows * tile.depth + tile.columns * tile.depth + tile.rows * tile.columns) * elementBytes(form.element);
+  if (failed(checkBlock(op, tile.threads(), shared)))
+    return failure();
+  return GemmKernel(form, tile).generate(sequence);
 }
 
 } // namespace tenon::gpu

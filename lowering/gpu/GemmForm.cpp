@@ -40,6 +40,15 @@ void GemmForm::sortLabels() {
       columns.push_back(label);
 }
 
+LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes) {
+  constexpr int64_t mostThreads = 1024, mostShared = 48 << 10; // without asking for more
+  if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared)
+    return success();
+  return op->emitOpError("expects in ") << kChosen << " a block of 32 to " << mostThreads << " threads with at most "
+                                        << mostShared << " bytes of shared memory, got " << threads << " threads and "
+                                        << sharedBytes << " bytes"; // S11
+}
+
 Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns) const {
   GemmOp source = op;
   llvm::SetVector<Value> read(source->operand_begin(), source->operand_end());

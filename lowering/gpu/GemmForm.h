@@ -66,7 +66,11 @@ private:
   llvm::DenseMap<int64_t, Value> batchIndices;
 };
 
+/// A block of so many threads with so many bytes of shared memory, of which every chip has some at a time; else it is reported.
+mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes);
+
 /// Of elements of 16 bits, by tensor cores (TensorGemm.cpp).
+mlir::DictionaryAttr chooseTensorGemm(const GemmForm &form);
 mlir::LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence);
 
 } // namespace tenon::gpu

@@ -30,8 +30,6 @@ double costOf(const GemmTile &tile, int64_t batch, int64_t rows, int64_t columns
 
 } // namespace
 
-llvm::ArrayRef<GemmTile> gemmTiles() { return kTiles; }
-
 GemmTile chooseGemmTile(int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
   return *std::min_element(std::begin(kTiles), std::end(kTiles), [&](const GemmTile &one, const GemmTile &other) {
     return costOf(one, batch, rows, columns, depth) < costOf(other, batch, rows, columns, depth);

@@ -1,7 +1,6 @@
 // Tiles of products by tensor cores: the table and the rule that chooses from it.
 #pragma once
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
+#include <cstdint>
 
 namespace tenon::gpu {
 
@@ -13,9 +12,6 @@ struct GemmTile {
   int64_t threads() const { return 32 * warpsDown() * warpsAcross(); }
 };
 
-/// The attribute of a gemm that names a row of the table by its number, where tests want another one than the rule.
-inline constexpr llvm::StringLiteral kTile = "tenon.tile";
-llvm::ArrayRef<GemmTile> gemmTiles();
 /// The tile that costs least, by an estimate: of `batch` products of `rows` x `columns` sums of `depth` terms.
 GemmTile chooseGemmTile(int64_t batch, int64_t rows, int64_t columns, int64_t depth);
 

@@ -10,6 +10,15 @@ bool hasKernel(Operation *op) {
   return isa<NestOp, GemmOp, ScatterAddOp, AppendStateOp, OptimizeOp, AttentionOp, AttentionGradOp>(op);
 }
 
+DictionaryAttr chooseKernel(Operation *op) {
+  return llvm::TypeSwitch<Operation *, DictionaryAttr>(op)
+      .Case([&](NestOp nest) { return chooseNest(nest); })
+      .Case([&](GemmOp gemm) { return chooseGemm(gemm); })
+      .Case([&](AttentionOp attention) { return chooseAttention(attention); })
+      .Case([&](AttentionGradOp gradient) { return chooseAttentionGradient(gradient); })
+      .Default([](Operation *) { return DictionaryAttr(); });
+}
+
 LogicalResult generateKernel(Operation *op, LaunchSequence &sequence) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](NestOp nest) { return generateNest(nest, sequence); })

@@ -35,13 +35,20 @@ std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
   return refusesAttention(kernel);
 }
 
+DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
+  DictionaryAttr choice = refuses(kernel) ? DictionaryAttr() : chooseKernel(kernel);
+  if (!choice)
+    return {};
+  return DictionaryAttr::get(kernel.getContext(), NamedAttribute(StringAttr::get(kernel.getContext(), chip.name), choice));
+}
+
 FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
   if (!hasKernel(kernel))
     return notSupported(kernel) << kernel->getName() << " on a GPU";
   if (std::optional<std::string> reason = refusesAttention(kernel))
     return notSupported(kernel) << *reason;
   KernelNeeds needs;
-  LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs);
+  LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs, chip.name);
   if (failed(generateKernel(kernel, sequence)))
     return failure();
   return needs;

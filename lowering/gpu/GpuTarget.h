@@ -18,6 +18,7 @@ public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
   void registerPasses() const override;
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
+  mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
   std::vector<std::string> variants() const override { return {chip.name.str()}; }
   std::vector<std::string> variantsOf(mlir::ModuleOp) const override { return variants(); }

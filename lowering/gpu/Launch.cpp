@@ -36,10 +36,11 @@ Value EntryCode::callLibrary(StringRef name, ValueRange operands) {
 }
 
 LaunchSequence::LaunchSequence(ModuleOp host, ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
-                               const ParameterTable &parameters)
-    : ScheduleEmitter(entry, parameters), host(host), device(device), kernels(&kernels) {}
+                               const ParameterTable &parameters, StringRef chip)
+    : ScheduleEmitter(entry, parameters), host(host), device(device), kernels(&kernels), chip(chip) {}
 
-LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs) : ScheduleEmitter(entry, needs) {}
+LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs, StringRef chip)
+    : ScheduleEmitter(entry, needs), chip(chip) {}
 
 /// What a kernel is given, in this order: addresses of tensors, places and temporaries; the dims; the indices of the loops
 /// around; numbers; seed and step.

@@ -5,6 +5,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/code/ScheduleEmitter.h"
+#include "lowering/target/Choice.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <functional>
 #include <optional>
@@ -112,14 +113,16 @@ struct KernelName {
 class LaunchSequence : public ScheduleEmitter {
 public:
   LaunchSequence(mlir::ModuleOp host, mlir::ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
-                 const ParameterTable &parameters);
-  LaunchSequence(mlir::func::FuncOp entry, KernelNeeds &needs);
+                 const ParameterTable &parameters, llvm::StringRef chip);
+  LaunchSequence(mlir::func::FuncOp entry, KernelNeeds &needs, llvm::StringRef chip);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
   mlir::LogicalResult emit(llvm::StringRef symbol);
 
   // For generators:
   void add(const Launch &launch);
+  /// What is chosen for the op, one of these forms: fails where that is not legal, which is reported there.
+  mlir::FailureOr<Choice> choiceOf(mlir::Operation *op, llvm::ArrayRef<ChoiceForm> forms) { return choiceFor(op, chip, forms); }
 
 private:
   friend class EntryCode;
@@ -137,6 +140,7 @@ private:
   void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
   mlir::ModuleOp host, device;
   std::vector<KernelName> *kernels = nullptr;
+  llvm::StringRef chip;
   EntryCode *entry = nullptr;
   llvm::SmallVector<std::pair<LoopOp, Value>> skips; // where the truth value holds, the rest of the loop's round does nothing
   Value argumentValues, argumentPointers;            // of launches: i64 [n], ptr [n]
@@ -153,6 +157,12 @@ int64_t threadsFor(mlir::AffineExpr count);
 bool hasKernel(mlir::Operation *op);
 /// Why it has none for a fused attention op that it has kernels for as a kind.
 std::optional<std::string> refusesAttention(mlir::Operation *op);
+/// What is chosen for an op (tenon.chosen), before memory is planned; null: nothing.
+mlir::DictionaryAttr chooseKernel(mlir::Operation *op);
+mlir::DictionaryAttr chooseNest(NestOp op);
+mlir::DictionaryAttr chooseGemm(GemmOp op);
+mlir::DictionaryAttr chooseAttention(AttentionOp op);
+mlir::DictionaryAttr chooseAttentionGradient(AttentionGradOp op);
 /// The kernels of one op; errors are reported there.
 mlir::LogicalResult generateKernel(mlir::Operation *op, LaunchSequence &sequence);
 mlir::LogicalResult generateNest(NestOp op, LaunchSequence &sequence);

@@ -13,22 +13,44 @@ namespace {
 constexpr int64_t kFewElements = 16;
 /// Rows of a block that has several, whose elements threads beside each other read.
 constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
+/// A thread per element, a block per row, a block for several rows.
+constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "rows";
 
 class NestKernel {
 public:
-  NestKernel(NestOp nest, LaunchSequence &sequence)
-      : nest(nest), sequence(sequence), block(nest.getBody().front()), rows(llvm::to_vector(nest.getRows().getResults())) {
-    findForm();
+  explicit NestKernel(NestOp nest)
+      : nest(nest), block(nest.getBody().front()), rows(llvm::to_vector(nest.getRows().getResults())) {
+    findInner();
   }
 
-  LogicalResult generate() {
+  DictionaryAttr choose() {
+    auto known = dyn_cast<AffineConstantExpr>(inner);
+    if (flattened || (known && known.getValue() <= kFewElements))
+      return makeChoice(nest.getContext(), kElements, {{"threads", threadsFor(elements())}});
+    if (readsAcrossRows())
+      return makeChoice(nest.getContext(), kRows, {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}});
+    return makeChoice(nest.getContext(), kRow, {{"threads", threadsFor(inner)}});
+  }
+
+  LogicalResult generate(LaunchSequence &sequence) {
+    const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
+    SmallVector<ChoiceForm> forms{{kElements, {ofBlock}}};
+    if (!flattened)
+      forms.push_back({kRow, {ofBlock}});
+    if (!flattened && readsAcrossRows())
+      forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}});
+    FailureOr<Choice> choice = sequence.choiceOf(nest, forms);
+    if (failed(choice))
+      return failure();
+    perBlock = choice->form() != kElements;
+    rowsOfBlock = choice->number("rows").value_or(1);
     llvm::SetVector<Value> read;
     nest.walk([&](AtOp at) { read.insert(at.getTensor()); });
     Launch launch{
         "nest", nest.getLoc(), llvm::to_vector(read), llvm::to_vector_of<Value>(nest->getResults()), {}, {}, {}, {}, 1, false,
         {}};
     nest.walk([&](Operation *op) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(op); });
-    launch.threads = rowsOfBlock > 1 ? kThreadsOfRows : threadsFor(perBlock ? inner : elements());
+    launch.threads = *choice->number("threads");
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
       return blocksFor(code, code.size(elements()), perBlock ? rowsOfBlock : threads);
     };
@@ -46,7 +68,7 @@ public:
   }
 
 private:
-  void findForm() {
+  void findInner() {
     EachOp each;
     bool alone = true;
     inner = getAffineConstantExpr(0, nest.getContext());
@@ -67,13 +89,8 @@ private:
       inner = before && now ? getAffineConstantExpr(std::max(before.getValue(), now.getValue()), nest.getContext())
                             : (before ? size : inner);
     }
-    if (each && alone) { // the rows' dimensions and those of its body are one space
+    if (each && alone) // the rows' dimensions and those of its body are one space
       flattened = each;
-      return;
-    }
-    auto known = dyn_cast<AffineConstantExpr>(inner);
-    perBlock = !known || known.getValue() > kFewElements;
-    rowsOfBlock = perBlock && readsAcrossRows() ? kRowsOfBlock : 1;
   }
   /// Whether neighbours in memory are elements of neighbouring rows.
   bool readsAcrossRows() {
@@ -179,7 +196,6 @@ private:
   }
 
   NestOp nest;
-  LaunchSequence &sequence;
   Block &block;
   SmallVector<AffineExpr> rows;
   EachOp flattened;      // null: rows alone are the parallel space
@@ -190,6 +206,7 @@ private:
 
 } // namespace
 
-LogicalResult generateNest(NestOp op, LaunchSequence &sequence) { return NestKernel(op, sequence).generate(); }
+DictionaryAttr chooseNest(NestOp op) { return NestKernel(op).choose(); }
+LogicalResult generateNest(NestOp op, LaunchSequence &sequence) { return NestKernel(op).generate(sequence); }
 
 } // namespace tenon::gpu

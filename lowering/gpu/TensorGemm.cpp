@@ -224,11 +224,44 @@ private:
 
 } // namespace
 
-LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
+static constexpr llvm::StringLiteral kForm = "mma";
+
+DictionaryAttr chooseTensorGemm(const GemmForm &form) {
   auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
-  if (auto wanted = GemmOp(form.op)->getAttrOfType<IntegerAttr>(kTile))
-    return TensorGemmKernel(form, gemmTiles()[size_t(wanted.getInt())]).generate(sequence);
   const GemmTile tile = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
+  return makeChoice(GemmOp(form.op).getContext(), kForm,
+                    {{"rows", tile.rows},
+                     {"columns", tile.columns},
+                     {"depth", tile.depth},
+                     {"warp_rows", tile.warpRows},
+                     {"warp_columns", tile.warpColumns},
+                     {"stages", tile.stages},
+                     {"registers", tile.registers}});
+}
+
+LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
+  GemmOp op = form.op;
+  FailureOr<Choice> choice = sequence.choiceOf(op, {{kForm,
+                                                     {{"rows", 16, 256, 1, true},
+                                                      {"columns", 16, 256, 1, true},
+                                                      {"depth", 16, 128, 1, true},
+                                                      {"warp_rows", 16, 64, 1, true},
+                                                      {"warp_columns", 16, 64, 1, true},
+                                                      {"stages", 2, 8},
+                                                      {"registers", 32, 255}}}});
+  if (failed(choice))
+    return failure();
+  auto number = [&](StringRef name) { return *choice->number(name); };
+  GemmTile tile{number("rows"),         number("columns"), number("depth"),     number("warp_rows"),
+                number("warp_columns"), number("stages"),  number("registers"), 0};
+  tile.shared = tile.stages * (tile.rows + tile.columns) * tile.depth * 2;
+  const int64_t sums = tile.warpRows * (tile.columns + kPadding) * 4; // lie in the memory of the stages
+  if (tile.warpRows > tile.rows || tile.warpColumns > tile.columns || sums > tile.shared)
+    return op->emitOpError("expects in ") << kChosen
+                                          << " a warp inside of the tile, and stages with room for its sums, got " // S11
+                                          << choice->attribute;
+  if (failed(checkBlock(op, tile.threads(), tile.shared)))
+    return failure();
   return TensorGemmKernel(form, tile).generate(sequence);
 }
 

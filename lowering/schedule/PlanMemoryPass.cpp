@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "lowering/Passes.h"
 #include "lowering/schedule/MemoryPlan.h"
+#include "lowering/target/Choice.h"
 #include "lowering/target/Target.h"
 
 using namespace mlir;
@@ -112,6 +113,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     }
     if (failed(checkPlannable(function)))
       return signalPassFailure();
+    chooseKernels(function, *chosen);
     FailureOr<MemoryPlan> planned = planMemory(function, *chosen, nominal);
     if (failed(planned))
       return signalPassFailure();

@@ -5,6 +5,7 @@
 #include "dialect/Rounds.h"
 #include "lowering/Passes.h"
 #include "lowering/schedule/GradientGroups.h"
+#include "lowering/target/Choice.h"
 #include "lowering/target/Target.h"
 
 using namespace mlir;
@@ -295,6 +296,7 @@ struct Schedule : impl::ScheduleBase<Schedule> {
     }
     if (failed(checkPlannable(function)) || failed(checkKernelForm(function)))
       return signalPassFailure();
+    chooseKernels(function, *chosen);
     FailureOr<MemoryPlan> plan = planMemory(function, *chosen, nominal);
     if (failed(plan))
       return signalPassFailure();

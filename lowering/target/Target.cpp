@@ -33,11 +33,11 @@ mlir::LogicalResult Target::verifyPanels(mlir::ModuleOp module) const {
       element = stored;
     const std::optional<PanelForm> form = panelsOf(element);
     if (!form)
-      return parameter.emitOpError("expects no tenon.panels: the target ") // S8
+      return parameter.emitOpError("expects no tenon.panels: the target ") // S12
              << name() << " reads " << element << " row-major";
     const int64_t lines = panels->linesOf(parameter.getType().getShape().drop_front(parameter.depthCount()));
     if (panels->width != form->width || panels->steps != form->steps || lines % form->lines != 0)
-      return parameter.emitOpError("expects tenon.panels as the target ") // S8
+      return parameter.emitOpError("expects tenon.panels as the target ") // S12
              << name() << " reads " << element << ", of width " << form->width << " and " << form->steps
              << " lines side by side of a multiple of " << form->lines << ", got width " << panels->width << " and "
              << panels->steps << " of " << lines;

@@ -74,7 +74,11 @@ public:
   virtual void registerPasses() const {}
   /// Why it has no kernel for the op, or nothing. What it refuses is decomposed where that is possible.
   virtual std::optional<std::string> refuses(KernelOpInterface kernel) const = 0;
-  /// Of a kernel op of an entry. Fails where the target has no kernel for it, with the reason reported at the op.
+  /// What it chooses for a kernel op of an entry: a form and its numbers for each variant of the code (Choice.h). Null: nothing
+  /// is chosen.
+  virtual mlir::DictionaryAttr choose(KernelOpInterface kernel) const { return {}; }
+  /// Of a kernel op of an entry, by what is chosen for it. Fails where the target has no kernel for it, with the reason reported
+  /// at the op.
   virtual mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const = 0;
 
   // Code. A variant is all code of a program for some of the target's machines.

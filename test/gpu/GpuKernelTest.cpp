@@ -3,6 +3,7 @@
 // does on the CPU. With --faults each fault of KernelFaults.h in turn must be found.
 #include "lowering/artifact/Emit.h"
 #include "lowering/gpu/GpuTarget.h"
+#include "lowering/target/Choice.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -163,6 +164,7 @@ static const TnArtifact *load(ModuleOp module, const std::string &folder) {
   const Target &target = *gpu::gpuTargets().front();
   std::vector<ScheduledEntry> entries;
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    chooseKernels(function, target);
     schedule(function, trivialPlan(function, target));
     FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
     if (failed(verify(module)) || failed(entry))

@@ -4,16 +4,31 @@
 usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, with the
-result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on. The dims are M, N
-and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are aligned.
+result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on (not of f32).
+The dims are M, N and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are
+aligned.
 """
 import argparse
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def tensor(sizes, element):
     text = ", ".join(sizes)
     shape = "".join(f"{size if size.isdigit() else '?'}x" for size in sizes)
     return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({text})>>"
+
+
+def chosen(options):
+    if options.type == "f32":
+        return ""
+    with open(os.path.join(HERE, "..", "..", "lowering", "gpu", "GemmTiles.def"), encoding="utf-8") as file:
+        row = re.findall(r"^TILE\(([\d, ]+)\)", file.read(), re.MULTILINE)[options.tile].split(", ")
+    names = ("rows", "columns", "depth", "warp_rows", "warp_columns", "stages", "registers")
+    numbers = ", ".join(f"{name} = {number} : i64" for name, number in zip(names, row, strict=False))
+    return f"attributes {{tenon.chosen = {{sm_80 = {{form = \"mma\", {numbers}}}}}}} "
 
 
 def function(name, options, a, b, batch=(), computed=False, transposed=False, drawn=False):
@@ -32,7 +47,7 @@ def function(name, options, a, b, batch=(), computed=False, transposed=False, dr
     put = outer + ", ".join(f"%{letter}" for letter in order)
     lines = [f"func.func @{name}(%M: index, %N: index, %K: index, %a: {types[0]}, %b: {types[1]}, %bias: {bias}) {{",
              f"  %y = tenon.gemm {left}{labels[0]}, %b{labels[1]} rank {rank} : {types[0]}, {types[1]} -> {result} "
-             f"attributes {{tenon.tile = {options.tile} : i64}} {{",
+             f"{chosen(options)}{{",
              f"  ^bb0({indices}%m: index, %n: index, %sum: f32):",
              f"    %c = tenon.at %bias[%n] : {bias} -> f32",
              "    %s = arith.addf %sum, %c : f32"]

@@ -1,4 +1,4 @@
-// The tile of a product follows its size (GemmTiles.cpp); an attribute names another row of the table.
+// The tile of a product follows its size (GemmTiles.cpp), unless the op says one.
 // REQUIRES: gpu-emu
 // RUN: tenon-gpu-kernel-test %s --print=ptx | FileCheck %s
 
@@ -49,7 +49,7 @@ func.func @small(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) {
 }
 // CHECK: .visible .entry named_gemm_128x128_
 func.func @named(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) {
-  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32> attributes {tenon.tile = 0 : i64} {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 128 : i64, columns = 128 : i64, depth = 32 : i64, warp_rows = 64 : i64, warp_columns = 32 : i64, stages = 3 : i64, registers = 128 : i64}}} {
   ^bb0(%m: index, %n: index, %sum: f32):
     tenon.put 0 [%m, %n], %sum : f32
   }

@@ -6,6 +6,7 @@
 #include "lowering/artifact/Emit.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Tier.h"
+#include "lowering/target/Choice.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -125,6 +126,7 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
 static std::optional<std::vector<ScheduledEntry>> scheduled(ModuleOp module) {
   std::vector<ScheduledEntry> entries;
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    chooseKernels(function, cpu::cpuTarget());
     schedule(function, trivialPlan(function, cpu::cpuTarget()));
     if (failed(verify(module)))
       return std::nullopt;

@@ -8,10 +8,10 @@ tenon.parameter @w stacked {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x
 // CHECK-SAME: bytes = "512", offset = 0 : i64, saved}
 // CHECK: tenon.stack 3
 // CHECK-SAME: tenon.carries = ["workspace 0 + depth * 128"], tenon.places = [{{.*}}, "workspace 0"]
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace 0 + (depth + 1) * 128"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace 0 + (depth + 1) * 128"]}
 // CHECK: tenon.stack 3 reverse
 // CHECK: tenon.at_depth {{.*}}{tenon.places = ["workspace 0 + depth * 128"]}
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["gradients 64 + depth * 256"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["gradients 64 + depth * 256"]}
 func.func @train(%x: tensor<4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
   %y, %inputs = tenon.stack 3 (%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<3x4x8xf32>) {
   ^bb0(%depth: index, %h: tensor<4x8xf32>):

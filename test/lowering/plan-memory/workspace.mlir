@@ -3,10 +3,10 @@
 // A chain: the first product is dead when the third is made, and the two share memory; the second lives beside both. The last is made where it goes.
 // CHECK-LABEL: func.func @chain
 // CHECK-SAME: tenon.workspace = [{after = array<i64>, bytes = "128", offset = 0 : i64}, {after = array<i64>, bytes = "128", offset = 0 : i64}, {after = array<i64: 1, 0>, bytes = "128", offset = 128 : i64}]
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace 0"]}
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace 2"]}
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace 1"]}
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["output 0"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace 0"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace 2"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace 1"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["output 0"]}
 func.func @chain(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32> {
   ^bb0(%i: index, %j: index, %sum: f32):
@@ -54,9 +54,9 @@ func.func @long_lived(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {teno
 
 // An elementwise nest writes over what it reads last.
 // CHECK-LABEL: func.func @in_place
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace 0"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace 0"]}
 // CHECK: tenon.nest {{.*}} attributes {tenon.places = ["workspace 0"]}
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["output 0"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["output 0"]}
 func.func @in_place(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32> {
   ^bb0(%i: index, %j: index, %sum: f32):
@@ -81,7 +81,7 @@ func.func @in_place(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {tenon.
 
 // Not where it is read at other indices than it is written at,
 // CHECK-LABEL: func.func @transposed
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace [[A:[01]]]"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace [[A:[01]]]"]}
 // CHECK-NOT: "workspace [[A]]"
 // CHECK: tenon.nest {{.*}} attributes {tenon.places = ["workspace {{[01]}}"]}
 // CHECK-NOT: "workspace [[A]]"
@@ -110,7 +110,7 @@ func.func @transposed(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) attributes {teno
 
 // and not where somebody reads the old value afterwards.
 // CHECK-LABEL: func.func @read_again
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = ["workspace [[A:[01]]]"]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = ["workspace [[A:[01]]]"]}
 // CHECK-NOT: "workspace [[A]]"
 // CHECK: tenon.nest {{.*}} attributes {tenon.places = ["workspace {{[01]}}"]}
 // CHECK-NOT: "workspace [[A]]"
@@ -141,7 +141,7 @@ func.func @read_again(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {teno
 // CHECK-LABEL: func.func @of_others
 // CHECK-SAME: tenon.workspace = []
 // CHECK: tenon.nest {{.*}} attributes {tenon.places = ["output 0"]}
-// CHECK: tenon.gemm {{.*}} attributes {tenon.places = [""]}
+// CHECK: tenon.gemm {{.*}} {{.*}}tenon.places = [""]}
 func.func @of_others(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %y = tenon.nest affine_map<() -> (4)> : tensor<4x8xf32> {
   ^bb0(%i: index):

@@ -1,0 +1,149 @@
+#include "lowering/cpu/GemmChoice.h"
+#include "dialect/Panels.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/cpu/GemmPlan.h"
+#include "lowering/cpu/StreamRows.h"
+#include "lowering/cpu/TierChoice.h"
+#include "lowering/cpu/TileKernel.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+GemmPanels panelsOfB(GemmOp op, const GemmAxes &axes) {
+  std::optional<Panels> panels = Panels::of(op);
+  if (!panels)
+    return {};
+  const bool linesAreSteps = llvm::is_contained(axes.depth, axes.b.labels.front()) != panels->transposed;
+  return {panels->width, panels->steps, !linesAreSteps};
+}
+
+namespace {
+
+constexpr llvm::StringLiteral kStrips = "strips", kTiles = "tiles", kStreams = "streams", kBySize = "by_size";
+
+struct GemmFacts {
+  GemmFacts(GemmOp op, const GemmAxes &axes, Tier tier) {
+    auto size = [&](const Labels &labels) {
+      SmallVector<AffineExpr> factors;
+      for (int64_t label : labels)
+        factors.push_back(axes.sizes.lookup(label));
+      return known(product(factors, op.getContext()));
+    };
+    m = size(axes.rows), n = size(axes.columns), k = size(axes.depth);
+    isBatched = !axes.batch.empty();
+    batch = size(axes.batch);
+    auto stride = [&](const GemmSide &side, const Labels &labels) {
+      return known((side.ranges.empty() ? side : side.ranges.front()).strideOf(labels, axes.sizes));
+    };
+    access = {tier,
+              axes.a.type.getElementType(),
+              stride(axes.a, axes.rows),
+              stride(axes.a, axes.depth),
+              stride(axes.b, axes.depth),
+              stride(axes.b, axes.columns),
+              axes.computesA(),
+              axes.computesB(),
+              axes.hasRowsInRanges,
+              axes.hasStepsInRanges,
+              panelsOfB(op, axes),
+              !axes.keptRuns().empty()};
+  }
+  static std::optional<int64_t> known(AffineExpr size) {
+    auto number = dyn_cast<AffineConstantExpr>(size);
+    return number ? std::optional(number.getValue()) : std::nullopt;
+  }
+  bool areSizesKnown() const { return m && n && k && batch; }
+  bool hasTiles() const { return multipliesTiles(access.tier, access.storage); }
+  bool mustBeTiles() const { return hasTiles() && m && *m >= kFewestRows; }
+  bool mayStream() const { return m && *m <= kFewRows && access.mayStreamRight(); }
+
+  std::optional<int64_t> m, n, k, batch;
+  bool isBatched = false;
+  GemmAccess access;
+};
+
+/// All that the op may be given.
+SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
+  const GemmLimits limits = gemmLimits(facts.access.tier, facts.access.storage);
+  const int64_t steps = stepsOfBlocks(facts.access.tier, facts.access.storage);
+  const bool isWhole = facts.m && *facts.m <= kFewRows && facts.access.mayBeWhole();
+  const int64_t deepest = isWhole && facts.k ? std::max(limits.whole, KnownNumbers::roundUp(*facts.k, steps)) : limits.whole;
+  auto numbers = [&](int64_t panels, bool streams) {
+    SmallVector<ChoiceNumber> all;
+    if (!streams)
+      all = {{"rows", 1, limits.rows}, {"depth", steps, deepest, steps}};
+    all.push_back({"panels", 1, panels});
+    if (facts.isBatched)
+      all.push_back({"entries", 1, std::max<int64_t>(facts.batch.value_or(1), 1)});
+    return all;
+  };
+  SmallVector<ChoiceForm> forms;
+  if (facts.areSizesKnown() && facts.mustBeTiles()) {
+    forms.push_back({kTiles, numbers(limits.panels, false)});
+    if (*facts.m > limits.rows || *facts.m % kStripRows == 0) // only the last strip may be short
+      forms.back().numbers[0] = {"rows", kStripRows, limits.rows, kStripRows};
+    else
+      forms.back().numbers[0] = {"rows", *facts.m, *facts.m};
+  } else if (facts.areSizesKnown()) {
+    forms.push_back({kStrips, numbers(limits.panels, false)});
+  }
+  if (facts.areSizesKnown() && facts.mayStream())
+    forms.push_back({kStreams, numbers(streamedPanels(facts.access.tier), true)});
+  constexpr int64_t any = int64_t(1) << 40;
+  forms.push_back({kBySize,
+                   {{"rows", 1, limits.rows},
+                    {"whole", steps, limits.whole, steps},
+                    {"depth", steps, limits.whole, steps},
+                    {"panels", 1, limits.panels},
+                    {"split", 1, any},
+                    {"work", 1, any}}});
+  return forms;
+}
+
+} // namespace
+
+DictionaryAttr chooseGemm(Operation *op, Tier tier) {
+  auto gemm = cast<GemmOp>(op);
+  const GemmAxes axes(gemm);
+  const GemmFacts facts(gemm, axes, tier);
+  const GemmLimits limits = gemmLimits(tier, facts.access.storage);
+  if (!facts.areSizesKnown())
+    return makeChoice(op->getContext(), kBySize,
+                      {{"rows", limits.rows},
+                       {"whole", limits.whole},
+                       {"depth", limits.depth},
+                       {"panels", limits.panels},
+                       {"split", limits.split},
+                       {"work", limits.work}});
+  KnownNumbers numbers;
+  const int64_t m = *facts.m, n = *facts.n, k = *facts.k;
+  const int64_t least = leastPanelsOf(numbers, limits, *facts.batch);
+  const GemmCut<KnownNumbers> cut(numbers, facts.access, limits, m, n, k, facts.isBatched ? &least : nullptr);
+  SmallVector<std::pair<StringRef, int64_t>> chosen;
+  if (!cut.streamsRight)
+    chosen = {{"rows", std::max<int64_t>(cut.rowsPerBlock, 1)},
+              {"depth", std::max(cut.depthPerBlock, stepsOfBlocks(tier, facts.access.storage))}};
+  chosen.push_back({"panels", cut.panelsPerBlock});
+  if (facts.isBatched)
+    chosen.push_back({"entries", entriesPerTile(numbers, limits, std::max<int64_t>(m * n * k, 1), *facts.batch, cut.tiles)});
+  return makeChoice(op->getContext(), cut.streamsRight ? kStreams : cut.multipliesTiles ? kTiles : kStrips, chosen);
+}
+
+FailureOr<GemmChoice> gemmChoiceOf(GemmOp op, const GemmAxes &axes, Tier tier) {
+  using Form = GemmChoice::Form;
+  FailureOr<Choice> read = choiceForTier(op, tier, formsOf(GemmFacts(op, axes, tier)));
+  if (failed(read))
+    return failure();
+  auto number = [&](StringRef name) { return read->number(name).value_or(0); };
+  GemmChoice choice;
+  const StringRef form = read->form();
+  choice.form = form == kStrips ? Form::Strips : form == kTiles ? Form::Tiles : form == kStreams ? Form::Streams : Form::BySize;
+  if (choice.form == Form::BySize)
+    choice.limits = {number("rows"), number("whole"), number("depth"), number("panels"), number("split"), number("work")};
+  else
+    choice = {choice.form, number("rows"), number("depth"), number("panels"), std::max<int64_t>(number("entries"), 1)};
+  return choice;
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,15 @@
+// How a contraction is cut, chosen by its sizes and operands for each tier before memory is planned.
+#pragma once
+#include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/GemmAxes.h"
+
+namespace tenon::cpu {
+
+/// B as it lies in memory.
+GemmPanels panelsOfB(GemmOp op, const GemmAxes &axes);
+
+mlir::DictionaryAttr chooseGemm(mlir::Operation *op, Tier tier);
+/// What `tenon.chosen` of the op says. Fails where that is not legal, which is reported there.
+mlir::FailureOr<GemmChoice> gemmChoiceOf(GemmOp op, const GemmAxes &axes, Tier tier);
+
+} // namespace tenon::cpu

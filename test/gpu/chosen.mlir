@@ -1,0 +1,83 @@
+// Other tiles than the chosen ones, on the emulator. Of products they give the same bits, which the code behind the second one asks for at each element; of attention and of rows they change the order of sums, within the tolerance.
+// REQUIRES: gpu-emu
+// RUN: tenon-gpu-kernel-test %s --dims=1 --schedules=2 --tolerance=2e-5 | FileCheck %s
+// RUN: not tenon-gpu-kernel-test %s --dims=1 --schedules=1 --tolerance=2e-5 --corrupt=1e-3 | FileCheck %s --check-prefix=CONTROL
+// CHECK: ok:
+// CONTROL: FAILED:
+
+func.func @products(%x: tensor<67x90xf32>, %w: tensor<70x90xf32>) {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xf32>, tensor<70x90xf32> -> tensor<67x70xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  %same = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xf32>, tensor<70x90xf32> -> tensor<67x70xi1> attributes {tenon.chosen = {sm_80 = {form = "fma", rows = 16 : i64, columns = 32 : i64, depth = 4 : i64, own = 2 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    %one = tenon.at %y[%i, %j] : tensor<67x70xf32> -> f32
+    %e = arith.cmpf oeq, %one, %sum : f32
+    tenon.put 0 [%i, %j], %e : i1
+  }
+  tenon.output 0 "y", %y : tensor<67x70xf32>
+  tenon.output 1 "same", %same : tensor<67x70xi1>
+  return
+}
+
+func.func @tensor_cores(%x: tensor<67x90xbf16>, %w: tensor<70x90xbf16>) {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xbf16>, tensor<70x90xbf16> -> tensor<67x70xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  %same = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xbf16>, tensor<70x90xbf16> -> tensor<67x70xi1> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 32 : i64, columns = 64 : i64, depth = 16 : i64, warp_rows = 16 : i64, warp_columns = 16 : i64, stages = 3 : i64, registers = 96 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    %one = tenon.at %y[%i, %j] : tensor<67x70xf32> -> f32
+    %e = arith.cmpf oeq, %one, %sum : f32
+    tenon.put 0 [%i, %j], %e : i1
+  }
+  tenon.output 0 "y", %y : tensor<67x70xf32>
+  tenon.output 1 "same", %same : tensor<67x70xi1>
+  return
+}
+
+func.func @attention(%q: tensor<1x20x2x8xf32>, %k: tensor<1x20x2x8xf32>, %v: tensor<1x20x2x8xf32>, %dy: tensor<1x20x2x8xf32>) {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "pairs", side = 8 : i64}}} : (tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>) -> (tensor<1x20x2x8xf32>, tensor<1x2x20xf32>, tensor<1x2x20xf32>)
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "pairs", side = 16 : i64}}} : (tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x2x20xf32>, tensor<1x2x20xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>) -> (tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>)
+  tenon.output 0 "y", %y : tensor<1x20x2x8xf32>
+  tenon.output 1 "dq", %dq : tensor<1x20x2x8xf32>
+  tenon.output 2 "dk", %dk : tensor<1x20x2x8xf32>
+  tenon.output 3 "dv", %dv : tensor<1x20x2x8xf32>
+  return
+}
+
+// A row by one thread, by few, by many; rows that are neighbours in memory by a block each.
+func.func @rows(%x: tensor<33x70xf32>) {
+  %a = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64}}} {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (70)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x70xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%i], %s : f32
+  }
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64}}} {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (70)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x70xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%i], %s : f32
+  }
+  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64}}} {
+  ^bb0(%j: index):
+    %s = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x70xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%j], %s : f32
+  }
+  tenon.output 0 "a", %a : tensor<33xf32>
+  tenon.output 1 "b", %b : tensor<33xf32>
+  tenon.output 2 "c", %c : tensor<70xf32>
+  return
+}

@@ -1,0 +1,46 @@
+// Other tiles than the chosen ones give the same bits: a sum is one chain over all blocks. Each tier has a cut of its own here, and the tiers are compared bit by bit.
+// RUN: tenon-kernel-test %s --dims=1 --tolerance=2e-5 | FileCheck %s
+// RUN: not tenon-kernel-test %s --dims=1 --tolerance=2e-5 --corrupt=1e-3 | FileCheck %s --check-prefix=CONTROL
+// CHECK: ok:
+// CONTROL: FAILED:
+
+// Blocks of all three directions, none of which divides its size.
+func.func @cut(%x: tensor<67x90xf32>, %w: tensor<70x90xf32>) {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xf32>, tensor<70x90xf32> -> tensor<67x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 67 : i64, depth = 96 : i64, panels = 8 : i64}, "x86-64-v3" = {form = "strips", rows = 9 : i64, depth = 32 : i64, panels = 1 : i64}, "x86-64-v4" = {form = "strips", rows = 20 : i64, depth = 16 : i64, panels = 2 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<67x70xf32>
+  return
+}
+
+// Few rows by strips, and where B is; by the rule, with bounds of its own.
+func.func @few(%x: tensor<3x90xf32>, %w: tensor<70x90xf32>) {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<3x90xf32>, tensor<70x90xf32> -> tensor<3x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 2 : i64, depth = 48 : i64, panels = 3 : i64}, "x86-64-v3" = {form = "streams", panels = 2 : i64}, "x86-64-v4" = {form = "by_size", rows = 2 : i64, whole = 16 : i64, depth = 16 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<3x70xf32>
+  return
+}
+
+// Entries of a batch in tiles of their own, or several in one.
+func.func @batch(%x: tensor<7x20x24xf32>, %w: tensor<7x24x40xf32>) {
+  %y = tenon.gemm %x[0, 1, 3], %w[0, 3, 2] rank 3 : tensor<7x20x24xf32>, tensor<7x24x40xf32> -> tensor<7x20x40xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 20 : i64, depth = 32 : i64, panels = 8 : i64, entries = 7 : i64}, "x86-64-v3" = {form = "strips", rows = 11 : i64, depth = 16 : i64, panels = 2 : i64, entries = 3 : i64}, "x86-64-v4" = {form = "strips", rows = 20 : i64, depth = 32 : i64, panels = 1 : i64, entries = 1 : i64}}} {
+  ^bb0(%b: index, %i: index, %j: index, %sum: f32):
+    tenon.put 0 [%b, %i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<7x20x40xf32>
+  return
+}
+
+// Strips of attention's queries, forward and backward, and what tasks share.
+func.func @attention(%q: tensor<2x50x2x8xf32>, %k: tensor<2x50x2x8xf32>, %v: tensor<2x50x2x8xf32>, %dy: tensor<2x50x2x8xf32>) {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64, tasks = 1 : i64}, "x86-64-v3" = {form = "strips", rows = 7 : i64, tasks = 100 : i64}, "x86-64-v4" = {form = "strips", rows = 33 : i64, tasks = 32 : i64}}} : (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>) -> (tensor<2x50x2x8xf32>, tensor<2x2x50xf32>, tensor<2x2x50xf32>)
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64}, "x86-64-v3" = {form = "strips", rows = 7 : i64}, "x86-64-v4" = {form = "strips", rows = 33 : i64}}} : (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x2x50xf32>, tensor<2x2x50xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>) -> (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>)
+  tenon.output 0 "y", %y : tensor<2x50x2x8xf32>
+  tenon.output 1 "dq", %dq : tensor<2x50x2x8xf32>
+  tenon.output 2 "dk", %dk : tensor<2x50x2x8xf32>
+  tenon.output 3 "dv", %dv : tensor<2x50x2x8xf32>
+  return
+}
