@@ -334,7 +334,7 @@ SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter
   case Type::Word:
     return readWord(expression, parameter);
   case Type::Texts:
-    return readTuple(expression, parameter, Type::Text);
+    return readTuple(expression, parameter, parameter.choices.empty() ? Type::Text : Type::Choice);
   case Type::Reals:
     within.low = 0;
     return readTuple(expression, within, Type::Real);

@@ -40,7 +40,7 @@ struct Parameter {
   bool positional = false;
   double low = -kInfinity, high = kInfinity; // numbers: low <= x <= high
   bool lowOpen = false, highOpen = false;    // then low < x, x < high
-  std::vector<std::string_view> choices;     // Choice: the words; Call, Calls: the family
+  std::vector<std::string_view> choices;     // Choice, Texts: the words (of texts none: any); Call, Calls: the family
   bool usesDepth = false;                    // the value may depend on `depth`
   bool works = true;                         // false: checked, then "not supported yet"
   double initial = 0, second = 0; // what is not given: a number, the second of two; 0 and 1 of truths, the place among `choices`
@@ -51,7 +51,7 @@ struct Parameter {
 struct Made {
   enum class Element { Whole, Truth, Real };
   enum class Values { Any, Below, Symbols, Places, PlacesAndOne }; // Below: `count` values; Symbols: of the vocabulary; Places: T
-  std::string_view name, axes;                                     // axes: B rows, T places (of a source S), K predictions; "BT"
+  std::string_view name, axes; // axes: B rows, A candidates, T places (of a source S), K predictions; "BT"
   Element element = Element::Whole;
   Values values = Values::Any;
   int64_t count = 0;

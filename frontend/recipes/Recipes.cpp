@@ -129,20 +129,30 @@ std::vector<std::string> inputsFrom(const Setting &data, const schema::Function 
 
 namespace {
 
+/// What an input that a task makes is called in this recipe: `label = "entail"` and `ids = "many"` (then also many_seg and
+/// many_len) rename inputs.
+std::string nameOf(const Setting &data, const schema::Function &task, const schema::Made &made) {
+  if (task.input)
+    return std::string(made.name);
+  const Setting *label = keywordOf(&data, "label"), *ids = keywordOf(&data, "ids");
+  if (label && made.name == "label")
+    return label->text;
+  if (ids && (made.name == "seg" || made.name == "len"))
+    return ids->text + "_" + std::string(made.name);
+  return ids && made.name == "ids" ? ids->text : std::string(made.name);
+}
+
 /// The inputs of an entry that a data task does not make; with whether it makes them, but with other axes.
 std::vector<std::pair<const Input *, bool>> inputsMissing(const Setting &data, const schema::Function &task, bool hasId,
                                                           const Entry &entry) {
   const std::vector<std::string> own = task.input ? inputsFrom(data, task) : std::vector<std::string>();
   std::vector<std::pair<const Input *, bool>> missing;
-  const Setting *label = task.input ? nullptr : keywordOf(&data, "label"); // names the input that takes the labels
   for (const Input &input : entry.inputs) {
-    const bool isMoved = label && label->text != "label"; // then no input `label` is made
-    auto known = std::find_if(task.makes.begin(), task.makes.end(), [&](const schema::Made &each) {
-      return each.name == input.name && !(isMoved && each.name == "label");
-    });
+    auto known = std::find_if(task.makes.begin(), task.makes.end(),
+                              [&](const schema::Made &each) { return nameOf(data, task, each) == input.name; });
     const bool isMade = known != task.makes.end() ? known->axes.size() <= input.type.axes.size() // further axes may be of size 1
                                                   : contains(own, input.name);
-    if (!input.isTotal && !isMade && !(label && label->text == input.name) && !(hasId && input.name == "task"))
+    if (!input.isTotal && !isMade && !(hasId && input.name == "task"))
       missing.emplace_back(&input, known != task.makes.end());
   }
   return missing;

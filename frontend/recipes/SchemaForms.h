@@ -5,6 +5,9 @@
 
 namespace tenon::schema {
 
+/// Tasks with their settings and the inputs that they make, and the forms that these take (DataTasks.cpp).
+std::vector<Function> dataTasks();
+
 inline Parameter required(Parameter parameter) {
   parameter.required = true;
   return parameter;

@@ -1,5 +1,5 @@
-// single, pairs and tags: texts with labels of a person's own, one row of a file each (docs/recipes.md). Fine-tuning as
-// google-research/bert does it: run_classifier.py; tags stand at the first piece of a word.
+// single, pairs, tags, relations and relevance: texts with labels of a person's own, one row of a file each (docs/recipes.md).
+// Fine-tuning as google-research/bert does it: run_classifier.py; tags stand at the first piece of a word.
 #include "runtime/base/Json.h"
 #include "runtime/base/Nearest.h"
 #include "runtime/data/ArrayFile.h"
@@ -33,7 +33,7 @@ public:
     else if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
       return status;
     path = pathIn(settings.folder, settings.file);
-    const size_t texts = settings.name == "pairs" ? 2 : 1;
+    const size_t texts = settings.name == "single" ? 1 : 2;
     Status status = isTags ? Status() : TextForm::parse(settings.form, texts, symbols, form);
     if (status.ok())
       status = readTextRows(path, isTags ? 0 : texts + 1, rows);
@@ -46,9 +46,10 @@ public:
 
   Status bind(const std::vector<InputTensor> &inputs) override {
     std::vector<Given> given = givenBy(settings.name, symbols.size());
-    if (!isTags && !settings.label.empty())
-      given[kLabel].name = settings.label;
+    if (!isTags)
+      given[kLabel].name = className();
     Status status = bindInputs(settings.name, given, inputs, binding);
+    binding.at.resize(std::max(given.size(), kScore + 1), -1); // relations and relevance give no score
     if (status.ok())
       status = setBatch(inputs);
     const size_t length = isTags ? kTagLen : kLen, ids = isTags ? kTagIds : kIds;
@@ -108,7 +109,7 @@ private:
 
   /// The position of the input of classes, or -1; and what stands there in a row.
   int classInput() const { return binding.at[isTags ? kTag : kLabel]; }
-  std::string className() const { return isTags ? "tag" : settings.label.empty() ? "label" : settings.label; }
+  std::string className() const { return settings.label.empty() ? names[isTags ? kTag : kLabel] : settings.label; }
   template <typename Visit> Status visitLabels(Visit visit) const {
     for (size_t r = 0; r < rows.size(); ++r)
       for (size_t i = isTags ? 1 : 0; i < (isTags ? rows[r].columns.size() : 1); i += 2)

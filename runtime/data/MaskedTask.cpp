@@ -1,153 +1,151 @@
 // mlm_nsp: BERT's pre-training data (Devlin et al. 2018; google-research/bert, create_pretraining_data.py). Instance g of an
 // epoch starts at a sentence of its own (a permutation of all sentences), where the original walks through each document once per
 // duplicate: so any instance can be made on its own. Masks are new in every epoch.
-#include "runtime/data/Random.h"
+// ernie_masks: the same pairs, whose masks are drawn for units of the text: ERNIE's knowledge masking (Sun et al. 2019, section
+// 4.2; PaddlePaddle/ERNIE, ERNIE 1.0, batching.py), with what ERNIE 2.0 asks of single symbols (Sun et al. 2020, section 4.2).
 #include "runtime/data/SentenceTask.h"
 #include <algorithm>
-#include <cmath>
 
 namespace tenon::data {
 
 namespace {
 
-enum : size_t { kIds, kSeg, kLen, kAt, kWord, kWeight, kFollows };
+enum : size_t { kIds, kSeg, kLen, kAt, kWord, kWeight, kFollows, kUpper, kTopic };
 
 class MaskedTask : public SentenceTask {
 public:
-  using SentenceTask::SentenceTask;
+  MaskedTask(const TaskSettings &settings, Vocabulary vocabulary)
+      : SentenceTask(settings, std::move(vocabulary), kIds), drawsUnits(settings.name == "ernie_masks") {}
 
 private:
   struct Instance {
     std::vector<int32_t> ids, segments;
-    bool random = false; // the second text comes from elsewhere
-  };
-  struct Prediction {
-    int64_t at;
-    int32_t word;
+    std::vector<int64_t> places; // in the text; -1: a mark
   };
 
   void writeRow(const Writer &write, int64_t b, uint64_t sample) const override {
-    Instance instance = makePair(sample);
-    std::vector<Prediction> predictions = maskTokens(instance, sample);
-    writeRow(write, b, instance, predictions);
-  }
-
-  Instance makePair(uint64_t sample) const {
     RandomStream random(settings.seed, Purpose::Pairs, sample);
-    const int64_t first = sentenceOf(sample);
-    int64_t document = text.documentOf(first), end = text.documents[static_cast<size_t>(document) + 1];
-    int64_t most = binding.T - 3;
-    int64_t target = random.uniform() < settings.shortRate ? random.between(2, most) : most;
-    int64_t last = first, length = 0;
-    while (last < end && length < target)
-      length += text.length(last++);
-    int64_t sentences = last - first, aSentences = sentences == 1 ? 1 : random.between(1, sentences - 1);
-    std::vector<int32_t> a, b;
-    for (int64_t s = first; s < first + aSentences; ++s)
-      append(a, s);
-    Instance result;
-    result.random = sentences == 1 || random.uniform() < 0.5;
-    if (result.random)
-      appendElsewhere(b, document, target - static_cast<int64_t>(a.size()), random);
-    else
-      for (int64_t s = first + aSentences; s < last; ++s)
-        append(b, s);
-    truncate(a, b, static_cast<size_t>(most), random);
-    join(result, a, b);
-    return result;
-  }
-
-  /// Sentences from a random place of another document, at most ten tries to find one; the last is kept even if it is the same.
-  void appendElsewhere(std::vector<int32_t> &to, int64_t document, int64_t goal, RandomStream &random) const {
-    int64_t documents = static_cast<int64_t>(text.documents.size()) - 1, other = document;
-    for (int tries = 0; tries < 10 && other == document; ++tries)
-      other = random.between(0, documents - 1);
-    int64_t begin = text.documents[static_cast<size_t>(other)], end = text.documents[static_cast<size_t>(other) + 1];
-    int64_t sentence = random.between(begin, end - 1);
-    do
-      append(to, sentence++);
-    while (sentence < end && static_cast<int64_t>(to.size()) < goal);
-  }
-
-  static void truncate(std::vector<int32_t> &a, std::vector<int32_t> &b, size_t most, RandomStream &random) {
-    while (a.size() + b.size() > most) {
-      std::vector<int32_t> &longer = a.size() > b.size() ? a : b;
-      if (random.uniform() < 0.5)
-        longer.erase(longer.begin());
-      else
-        longer.pop_back();
+    const Pair pair = drawPair(random, sample, false);
+    Instance instance;
+    add(instance, pair.first, 0);
+    add(instance, pair.second, 1);
+    RandomStream masks(settings.seed, Purpose::Mask, sample);
+    const std::vector<int64_t> chosen = drawsUnits ? drawUnits(instance, masks) : drawCount(instance, masks);
+    const std::vector<Prediction> predictions =
+        hide(instance.ids, chosen, marks, symbols, drawsUnits ? Drawn::ButFirst : Drawn::All, masks);
+    const auto length = static_cast<int64_t>(instance.ids.size());
+    for (int64_t t = 0; t < binding.T; ++t) {
+      write.integer(kIds, b * binding.T + t, t < length ? instance.ids[static_cast<size_t>(t)] : marks.pad);
+      write.integer(kSeg, b * binding.T + t, t < length ? instance.segments[static_cast<size_t>(t)] : 0);
     }
+    writePredictions(write, kAt, binding.K, b, predictions);
+    write.integer(kLen, b, length);
+    write.integer(kFollows, b, pair.elsewhere != drawsUnits); // ERNIE's label is 1 for what does follow
+    if (drawsUnits)
+      writeSymbols(write, b, instance, pair);
   }
 
-  void join(Instance &result, const std::vector<int32_t> &a, const std::vector<int32_t> &b) const {
-    result.ids.push_back(cls);
-    result.ids.insert(result.ids.end(), a.begin(), a.end());
-    result.ids.push_back(sep);
-    result.segments.assign(result.ids.size(), 0);
-    result.ids.insert(result.ids.end(), b.begin(), b.end());
-    result.ids.push_back(sep);
-    result.segments.resize(result.ids.size(), 1);
+  void add(Instance &instance, const std::vector<int64_t> &places, int32_t segment) const {
+    if (segment == 0) {
+      instance.ids.push_back(marks.cls);
+      instance.places.push_back(-1);
+    }
+    addTokens(instance.ids, places);
+    instance.ids.push_back(marks.sep);
+    instance.places.insert(instance.places.end(), places.begin(), places.end());
+    instance.places.push_back(-1);
+    instance.segments.resize(instance.ids.size(), segment);
   }
 
-  /// Chooses round(rate * length) tokens, whole words at a time if asked for; of these 80 % become the mask, 10 % a random
-  /// symbol.
-  std::vector<Prediction> maskTokens(Instance &instance, uint64_t sample) const {
-    RandomStream random(settings.seed, Purpose::Mask, sample);
+  bool goesOn(const Instance &instance, size_t i, WordChoice words) const {
+    const int64_t place = instance.places[i];
+    switch (words) {
+    case WordChoice::Pieces:
+      return false;
+    case WordChoice::Whole:
+      return symbols.continuesWord(instance.ids[i - 1], instance.ids[i]);
+    case WordChoice::Units:
+      return text.facts[static_cast<size_t>(place)] & Sentences::GoesOn;
+    case WordChoice::Entities:
+      return (text.facts[static_cast<size_t>(place)] & (Sentences::GoesOn | Sentences::Entity)) ==
+             (Sentences::GoesOn | Sentences::Entity);
+    }
+    return false;
+  }
+
+  /// The places that are predicted together or not at all.
+  std::vector<std::vector<int64_t>> groupsOf(const Instance &instance, WordChoice words) const {
     std::vector<std::vector<int64_t>> groups;
     for (size_t i = 0; i < instance.ids.size(); ++i) {
-      if (instance.ids[i] == cls || instance.ids[i] == sep)
+      if (instance.ids[i] == marks.cls || instance.ids[i] == marks.sep)
         continue;
-      bool joins = settings.wholeWords && !groups.empty() && groups.back().back() + 1 == static_cast<int64_t>(i) &&
-                   symbols.continuesWord(instance.ids[i - 1], instance.ids[i]);
-      if (!joins)
+      if (groups.empty() || groups.back().back() + 1 != static_cast<int64_t>(i) || !goesOn(instance, i, words))
         groups.emplace_back();
       groups.back().push_back(static_cast<int64_t>(i));
     }
-    random.shuffle(groups);
-    // Python's round, to even at halves; at least one, at most the slots.
-    size_t wanted = static_cast<size_t>(std::max(1.0, std::nearbyint(settings.rate * static_cast<double>(instance.ids.size()))));
-    wanted = std::min(wanted, static_cast<size_t>(binding.K));
-    std::vector<Prediction> result;
-    for (const std::vector<int64_t> &group : groups) {
-      if (result.size() >= wanted)
-        break;
-      if (result.size() + group.size() > wanted)
-        continue;
-      for (int64_t at : group) {
-        int32_t &id = instance.ids[static_cast<size_t>(at)];
-        result.push_back({at, id});
-        if (random.uniform() < 0.8)
-          id = mask;
-        else if (random.uniform() >= 0.5)
-          id = static_cast<int32_t>(random.below(static_cast<uint64_t>(symbols.size())));
-      }
-    }
-    std::sort(result.begin(), result.end(), [](const Prediction &x, const Prediction &y) { return x.at < y.at; });
-    return result;
+    return groups;
   }
 
-  void writeRow(const Writer &write, int64_t b, const Instance &instance, const std::vector<Prediction> &predictions) const {
-    int64_t length = static_cast<int64_t>(instance.ids.size());
-    for (int64_t t = 0; t < binding.T; ++t) {
-      write.integer(kIds, b * binding.T + t, t < length ? instance.ids[static_cast<size_t>(t)] : pad);
-      write.integer(kSeg, b * binding.T + t, t < length ? instance.segments[static_cast<size_t>(t)] : 0);
-    }
-    for (int64_t k = 0; k < binding.K; ++k) {
-      bool used = k < static_cast<int64_t>(predictions.size());
-      write.integer(kAt, b * binding.K + k, used ? predictions[static_cast<size_t>(k)].at : 0);
-      write.integer(kWord, b * binding.K + k, used ? predictions[static_cast<size_t>(k)].word : 0);
-      write.real(kWeight, b * binding.K + k, used ? 1 : 0);
-    }
-    write.integer(kLen, b, length);
-    write.integer(kFollows, b, instance.random);
+  std::vector<int64_t> drawCount(const Instance &instance, RandomStream &random) const {
+    return takeGroups(groupsOf(instance, settings.words), countToPredict(settings.rate, instance.ids.size(), binding.K), random);
   }
+
+  /// Each unit by a draw of its own; the units are those of one of the stages. More than K places: some units, by a shuffle, are
+  /// left out.
+  std::vector<int64_t> drawUnits(const Instance &instance, RandomStream &random) const {
+    const WordChoice words = settings.stages[static_cast<size_t>(random.below(settings.stages.size()))];
+    std::vector<std::vector<int64_t>> groups = groupsOf(instance, words), drawn;
+    std::vector<int64_t> places;
+    for (std::vector<int64_t> &group : groups)
+      if (random.uniform() < settings.rate) {
+        places.insert(places.end(), group.begin(), group.end());
+        drawn.push_back(std::move(group));
+      }
+    const auto most = static_cast<size_t>(std::max<int64_t>(binding.K, 0));
+    return places.size() > most ? takeGroups(std::move(drawn), most, random) : places;
+  }
+
+  /// Whether the word of a symbol begins with a capital, and whether the symbol occurs elsewhere in its document, outside of the
+  /// text that it stands in here.
+  void writeSymbols(const Writer &write, int64_t b, const Instance &instance, const Pair &pair) const {
+    const auto length = static_cast<int64_t>(instance.places.size());
+    for (int64_t t = 0; t < binding.T; ++t) {
+      const int64_t place = t < length ? instance.places[static_cast<size_t>(t)] : -1;
+      write.integer(kUpper, b * binding.T + t, place >= 0 && text.facts[static_cast<size_t>(place)] & Sentences::Capital);
+      write.integer(kTopic, b * binding.T + t, 0);
+    }
+    int64_t t = b * binding.T + 1;
+    for (const std::vector<int64_t> *part : {&pair.first, &pair.second}) {
+      if (!part->empty() && binding.at[kTopic] >= 0) {
+        const std::vector<bool> seen = elsewhereInDocument(*part);
+        for (size_t i = 0; i < part->size(); ++i)
+          write.integer(kTopic, t + static_cast<int64_t>(i), seen[static_cast<size_t>(text.tokens[(*part)[i]])]);
+      }
+      t += static_cast<int64_t>(part->size()) + 1;
+    }
+  }
+
+  /// By symbol, whether it occurs in the document of these places in front of the first or behind the last.
+  std::vector<bool> elsewhereInDocument(const std::vector<int64_t> &places) const {
+    std::vector<bool> seen(static_cast<size_t>(symbols.size()));
+    const auto sentence = std::upper_bound(text.begins.begin(), text.begins.end(), places.front()) - text.begins.begin() - 1;
+    const auto document = static_cast<size_t>(text.documentOf(sentence));
+    const int64_t begin = text.begins[static_cast<size_t>(text.documents[document])],
+                  end = text.begins[static_cast<size_t>(text.documents[document + 1])];
+    for (int64_t place = begin; place < end; ++place)
+      if (place < places.front() || place > places.back())
+        seen[static_cast<size_t>(text.tokens[place])] = true;
+    return seen;
+  }
+
+  const bool drawsUnits;
 };
 
 } // namespace
 
 Status makeMaskedTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
                       std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<MaskedTask>(settings, std::move(vocabulary), kIds);
+  auto task = std::make_unique<MaskedTask>(settings, std::move(vocabulary));
   if (Status status = task->read(text); !status.ok())
     return status;
   result = std::move(task);

@@ -1,12 +1,10 @@
 // seq2seq(source = "a.src", target = "a.tgt"): UniLM's fine-tuning for generation (Dong et al. 2019; microsoft/unilm, unilm-v1,
 // biunilm/seq2seq_loader.py, Preprocess4Seq2seq): one row has both texts, and a share of the target is masked, anew in each
 // epoch.
-#include "runtime/data/Inputs.h"
+#include "runtime/data/Masking.h"
 #include "runtime/data/ParallelLines.h"
-#include "runtime/data/Random.h"
 #include "runtime/data/RowTask.h"
 #include <algorithm>
-#include <cmath>
 
 namespace tenon::data {
 
@@ -30,13 +28,10 @@ public:
       symbols = Vocabulary::bytes(true);
     else if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
       return status;
-    for (auto [name, id] : {std::pair("cls", &cls), std::pair("sep", &sep), std::pair("mask", &mask), std::pair("pad", &pad)}) {
-      const auto found = symbols.special(name);
-      if (!found)
-        return inputError("the vocabulary '", settings.vocabulary, "' has no symbol <", name, ">, which seq2seq needs");
-      *id = *found;
-    }
-    if (Status status = readParallel(settings, symbols, {cls, sep, mask, pad}, source, target); status.failed())
+    if (Status status = Marks::find(symbols, "seq2seq", marks); status.failed())
+      return status;
+    if (Status status = readParallel(settings, symbols, {marks.cls, marks.sep, marks.mask, marks.pad}, source, target);
+        status.failed())
       return status;
     return setRows(source.count(), concat("'", source.path, "'"));
   }
@@ -77,28 +72,23 @@ private:
     int64_t from = source.length(row), to = target.length(row);
     while (from + to > binding.T - 3)
       --(from > to ? from : to);
-    std::vector<int32_t> ids = {cls};
+    std::vector<int32_t> ids = {marks.cls};
     for (int64_t i = 0; i < from; ++i)
       ids.push_back(source.at(row, i));
-    ids.push_back(sep);
+    ids.push_back(marks.sep);
     const int64_t prefix = from + 2;
     for (int64_t i = 0; i < to; ++i)
       ids.push_back(target.at(row, i));
-    ids.push_back(sep);
-    const std::vector<std::pair<int64_t, int32_t>> predicted = maskTarget(ids, prefix, drawn + static_cast<uint64_t>(b));
+    ids.push_back(marks.sep);
+    const std::vector<Prediction> predicted = maskTarget(ids, prefix, drawn + static_cast<uint64_t>(b));
     const Writer write(binding, inputs);
     const auto length = static_cast<int64_t>(ids.size());
     for (int64_t t = 0; t < binding.T; ++t) {
-      write.integer(kIds, b * binding.T + t, t < length ? ids[static_cast<size_t>(t)] : pad);
+      write.integer(kIds, b * binding.T + t, t < length ? ids[static_cast<size_t>(t)] : marks.pad);
       write.integer(kSeg, b * binding.T + t, t < prefix ? kSourceSegment : t < length ? kTargetSegment : 0);
       write.integer(kPlace, b * binding.T + t, t);
     }
-    for (int64_t k = 0; k < binding.K; ++k) {
-      const bool used = k < static_cast<int64_t>(predicted.size());
-      write.integer(kAt, b * binding.K + k, used ? predicted[static_cast<size_t>(k)].first : 0);
-      write.integer(kWord, b * binding.K + k, used ? predicted[static_cast<size_t>(k)].second : 0);
-      write.real(kWeight, b * binding.K + k, used ? 1 : 0);
-    }
+    writePredictions(write, kAt, binding.K, b, predicted);
     write.integer(kLen, b, length);
     write.integer(kTask, b, kSeq2SeqTask);
     write.integer(kPrefix, b, prefix);
@@ -106,31 +96,20 @@ private:
   }
 
   /// round(rate * n) of the n symbols of the target, at least one and at most K, drawn from these and its end (which n leaves
-  /// out); of these 80 % become the mask, 10 % a random symbol. Places and what stood there, ascending.
-  std::vector<std::pair<int64_t, int32_t>> maskTarget(std::vector<int32_t> &ids, int64_t prefix, uint64_t sample) const {
+  /// out).
+  std::vector<Prediction> maskTarget(std::vector<int32_t> &ids, int64_t prefix, uint64_t sample) const {
     RandomStream random(settings.seed, Purpose::Mask, sample);
     std::vector<int64_t> places;
     for (int64_t at = prefix; at < static_cast<int64_t>(ids.size()); ++at)
       places.push_back(at);
-    const double wanted = std::max(1.0, std::nearbyint(settings.targetRate * static_cast<double>(places.size() - 1)));
     random.shuffle(places);
-    places.resize(std::min({places.size(), static_cast<size_t>(wanted), static_cast<size_t>(std::max<int64_t>(binding.K, 0))}));
-    std::vector<std::pair<int64_t, int32_t>> result;
-    for (int64_t at : places) {
-      int32_t &id = ids[static_cast<size_t>(at)];
-      result.emplace_back(at, id);
-      if (random.uniform() < 0.8)
-        id = mask;
-      else if (random.uniform() < 0.5)
-        id = static_cast<int32_t>(random.below(static_cast<uint64_t>(symbols.size())));
-    }
-    std::sort(result.begin(), result.end());
-    return result;
+    places.resize(std::min(places.size(), countToPredict(settings.targetRate, places.size() - 1, binding.K)));
+    return hide(ids, places, marks, symbols, Drawn::All, random);
   }
 
   Lines source, target;
   Binding binding;
-  int32_t cls = 0, sep = 0, mask = 0, pad = 0;
+  Marks marks;
   mutable uint64_t drawn = 0; // of the first row of the batch under way: masks are new in each epoch
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 /// The size that a letter of Given::axes stands for.
 int64_t &sizeOf(Binding &binding, char axis) {
-  return axis == 'B' ? binding.B : axis == 'T' ? binding.T : axis == 'S' ? binding.S : binding.K;
+  return axis == 'B' ? binding.B : axis == 'A' ? binding.A : axis == 'T' ? binding.T : axis == 'S' ? binding.S : binding.K;
 }
 
 Status bindOne(const std::string &task, const Given &given, const InputTensor &input, Binding &binding) {
@@ -107,6 +107,14 @@ static bool predictsNext(const std::string &task) {
   return task == "byte_stream" || task == "char_stream" || task == "lm_stream" || task == "lm_blocks";
 }
 
+/// Whether symbols without a vocabulary file need marks beside the bytes or characters.
+static bool hasMarks(const std::string &task) {
+  for (const char *each : {"permutation_lm", "mlm_nsp", "rtd", "ernie_masks", "mlm_blocks", "unilm", "reorder", "distances"})
+    if (task == each)
+      return true;
+  return false;
+}
+
 static Status checkStride(const TaskSettings &settings) {
   return settings.stride == 0 || predictsNext(settings.name)
              ? Status()
@@ -123,10 +131,16 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
     return makeStreamTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "permutation_lm")
     return makePermutationTask(settings, text, std::move(vocabulary), result);
-  if (settings.name == "mlm_nsp")
+  if (settings.name == "mlm_nsp" || settings.name == "ernie_masks")
     return makeMaskedTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "rtd")
     return makeReplacedTask(settings, text, std::move(vocabulary), result);
+  if (settings.name == "mlm_blocks")
+    return makeBlocksTask(settings, text, std::move(vocabulary), result);
+  if (settings.name == "unilm")
+    return makeUnifiedTask(settings, text, std::move(vocabulary), result);
+  if (settings.name == "reorder" || settings.name == "distances")
+    return makeOrderTask(settings, text, std::move(vocabulary), result);
   return inputError("not supported yet: the data task ", settings.name, "; there are ", schema::working("data task"));
 }
 
@@ -137,8 +151,13 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     return makeArraysTask(settings, part, result);
   if (settings.name == "jsonl")
     return makeJsonlTask(settings, part, known, result);
-  if (settings.name == "single" || settings.name == "pairs" || settings.name == "tags")
-    return makeLabelledTask(settings, part, known, result);
+  for (const char *labelled : {"single", "pairs", "tags", "relations", "relevance"})
+    if (settings.name == labelled)
+      return makeLabelledTask(settings, part, known, result);
+  if (settings.name == "groups")
+    return makeGroupsTask(settings, part, known, result);
+  if (settings.name == "squad")
+    return makeSpanTask(settings, part, known, result);
   if (settings.name == "seq2seq")
     return makeSeq2SeqTask(settings, part, known, result);
   if (settings.name == "translation")
@@ -149,14 +168,15 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
   if (Status status = readTexts(settings.texts, characters, text); !status.ok())
     return status;
   Vocabulary vocabulary;
-  bool specials = settings.name == "permutation_lm" || settings.name == "mlm_nsp" || settings.name == "rtd";
+  const bool specials = hasMarks(settings.name);
   if (known)
     vocabulary = *known;
   else if (!settings.vocabulary.empty()) {
     if (Status status = Vocabulary::read(settings.vocabulary, vocabulary); !status.ok())
       return status;
   } else {
-    vocabulary = characters ? Vocabulary::characters(text, specials) : Vocabulary::bytes(specials);
+    vocabulary =
+        !characters ? Vocabulary::bytes(specials) : Vocabulary::characters(settings.lowerCase ? lowerCase(text) : text, specials);
   }
   std::string_view used = text;
   if (settings.heldOut > 0) {

@@ -31,6 +31,9 @@ struct SourceSetting {
   bool fixed = false;  // arrays, fixed(values): the whole file is the input, the same in every batch
 };
 
+/// What is masked together: single symbols, words as the vocabulary has them, units that the text marks, or of these entities.
+enum class WordChoice { Pieces, Whole, Units, Entities };
+
 /// The settings of one task call: text = "...", vocab = "...", and so on.
 struct TaskSettings {
   std::string name;               // of a data task that works: frontend/recipes/RecipeSchema.cpp
@@ -48,7 +51,7 @@ struct TaskSettings {
   bool stream = false;                // arrays: the first axis of a file is time, not samples
   std::string sourceText, targetText; // translation: files of lines
   double targetRate = 0.7;            // seq2seq: share of the target that is masked
-  // single, pairs, tags
+  // single, pairs, tags, groups, squad
   std::string file, form, label; // `label`: the input that takes the labels; empty: `label`
   int64_t length = 0;            // symbols of a row; 0: as many as there are places
   bool padLeft = false;
@@ -59,10 +62,21 @@ struct TaskSettings {
   bool bothWays = false; // the second half of the rows reads the streams backwards
   // mlm_nsp, rtd
   double rate = 0.15; // share of the tokens that is predicted
-  bool wholeWords = false;
+  WordChoice words = WordChoice::Pieces;
   double shortRate = 0.1; // share of the sequences with a shorter random target length
   double keepRate = 0.15; // rtd: share of the tokens to predict that the generator sees as they are
+  bool lowerCase = false;
+  std::vector<WordChoice> stages = {WordChoice::Pieces}; // ernie_masks: one of them for each row
+  std::vector<double> shares = {2, 1, 1, 2}; // unilm: of rows read both ways, to the right, to the left, from source to target
+  double ngram = 0.2;                        // unilm: how often two or three symbols are masked together
+  bool staticMasks = false;                  // mlm_blocks: the same in every epoch
+  int64_t most = 4;                          // reorder: texts that a row is cut into
+  int64_t size = 0;                          // groups: candidates
+  std::string input;                         // groups: the input that takes the texts; empty: `ids`
+  int64_t windowStride = 128, question = 64; // squad: symbols that a window moves on by; of a question
 };
+
+class SpanTask;
 
 class DataTask {
 public:
@@ -113,6 +127,8 @@ public:
   virtual std::vector<std::string> notes() const { return {}; }
   /// What the data are, in lines for the start of a training; after `bind`.
   virtual std::vector<std::string> summary() const { return {}; }
+  /// The task where its rows are windows of texts in which answers stand, else null.
+  virtual const SpanTask *spans() const { return nullptr; }
   const Vocabulary &vocabulary() const { return symbols; }
   /// Whether losses are per byte or character, so that loss / ln 2 is in bits per character.
   virtual bool perCharacter() const { return false; }

@@ -141,12 +141,15 @@ int64_t Sentences::documentOf(int64_t sentence) const {
   return std::upper_bound(documents.begin(), documents.end(), sentence) - documents.begin() - 1;
 }
 
-Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool keepLineEnds, Sentences &result) {
+namespace {
+
+/// Sentences whose tokens `encode` appends: of a line without its end, and with it.
+template <typename Encode>
+Status splitLines(const Vocabulary &vocabulary, std::string_view text, Encode encode, Sentences &result) {
   result = Sentences();
   result.tokens = Tokens(vocabulary.size());
   std::vector<int32_t> ids;
   bool documentOpen = false;
-  bool keep = keepLineEnds && vocabulary.unit() != Unit::Words;
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
@@ -155,8 +158,7 @@ Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool 
     bool blank = line.find_first_not_of(" \t") == std::string_view::npos;
     ids.clear();
     if (!blank)
-      if (Status status = vocabulary.encode(keep ? text.substr(begin, std::min(end + 1, text.size()) - begin) : line, ids);
-          !status.ok())
+      if (Status status = encode(line, text.substr(begin, std::min(end + 1, text.size()) - begin), ids); !status.ok())
         return status;
     begin = end + 1;
     if (ids.empty()) {
@@ -172,6 +174,65 @@ Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool 
   result.documents.push_back(static_cast<int64_t>(result.begins.size()));
   result.begins.push_back(result.tokens.size());
   return {};
+}
+
+/// The tokens of one unit, and what is known of each.
+Status encodeUnit(const Vocabulary &vocabulary, std::string_view unit, bool lower, std::vector<int32_t> &ids,
+                  std::vector<uint8_t> &facts) {
+  uint8_t fact = 0;
+  if (unit.size() >= 4 && unit.starts_with("[[") && unit.ends_with("]]")) {
+    unit = unit.substr(2, unit.size() - 4);
+    fact = Sentences::Entity;
+  }
+  auto isBlank = [](char c) { return c == ' '; };
+  for (size_t begin = 0; begin < unit.size();) {
+    size_t end = begin + 1;
+    while (end < unit.size() && isBlank(unit[end]) == isBlank(unit[begin]))
+      ++end;
+    const std::string_view piece = unit.substr(begin, end - begin);
+    const bool capital = piece[0] >= 'A' && piece[0] <= 'Z';
+    if (Status status = lower ? vocabulary.encode(lowerCase(piece), ids) : vocabulary.encode(piece, ids); status.failed())
+      return status;
+    for (; facts.size() < ids.size(); fact |= Sentences::GoesOn)
+      facts.push_back(static_cast<uint8_t>(fact | (capital ? Sentences::Capital : 0)));
+    begin = end;
+  }
+  return {};
+}
+
+} // namespace
+
+Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool keepLineEnds, Sentences &result) {
+  const bool keep = keepLineEnds && vocabulary.unit() != Unit::Words;
+  auto encode = [&](std::string_view line, std::string_view withEnd, std::vector<int32_t> &ids) {
+    return vocabulary.encode(keep ? withEnd : line, ids);
+  };
+  return splitLines(vocabulary, text, encode, result);
+}
+
+Status splitUnits(const Vocabulary &vocabulary, std::string_view text, bool lower, Sentences &result) {
+  std::vector<uint8_t> all, facts;
+  auto encode = [&](std::string_view line, std::string_view, std::vector<int32_t> &ids) -> Status {
+    facts.clear();
+    for (size_t begin = 0; begin <= line.size();) {
+      const size_t end = std::min(line.find('\t', begin), line.size());
+      if (Status status = encodeUnit(vocabulary, line.substr(begin, end - begin), lower, ids, facts); status.failed())
+        return status;
+      begin = end + 1;
+    }
+    all.insert(all.end(), facts.begin(), facts.end());
+    return {};
+  };
+  Status status = splitLines(vocabulary, text, encode, result);
+  result.facts = std::move(all);
+  return status;
+}
+
+std::string lowerCase(std::string_view text) {
+  std::string result(text);
+  for (char &c : result)
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  return result;
 }
 
 size_t heldOutBegin(std::string_view text, double fraction) {

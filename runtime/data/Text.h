@@ -41,6 +41,12 @@ struct Sentences {
   Tokens tokens;
   std::vector<int64_t> begins;    // first token of each sentence; one more at the end
   std::vector<int64_t> documents; // first sentence of each document; one more at the end
+  std::vector<uint8_t> facts;     // of each token, by splitUnits: bits of Fact
+  enum Fact : uint8_t {
+    GoesOn = 1,  // it goes on the unit of the token before it
+    Entity = 2,  // its unit is an entity
+    Capital = 4, // its word begins with a capital
+  };
   int64_t count() const { return static_cast<int64_t>(begins.size()) - 1; }
   int64_t length(int64_t sentence) const {
     return begins[static_cast<size_t>(sentence) + 1] - begins[static_cast<size_t>(sentence)];
@@ -50,6 +56,11 @@ struct Sentences {
 };
 /// `keepLineEnds`: each sentence ends with its newline where the unit has one (streams of bytes and characters).
 Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool keepLineEnds, Sentences &result);
+/// Lines whose units a tab ends, which is no symbol itself: words, phrases or, in [[ and ]], entities. `lower`: A to Z become a
+/// to z in front of the vocabulary.
+Status splitUnits(const Vocabulary &vocabulary, std::string_view text, bool lower, Sentences &result);
+/// A to Z as a to z.
+std::string lowerCase(std::string_view text);
 
 /// The end of the training part of `text` when the last `fraction` is held out: after a line end if one is near, and between
 /// characters.

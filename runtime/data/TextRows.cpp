@@ -18,11 +18,13 @@ Status splitLine(std::string_view line, size_t columns, const std::string &place
       break;
     begin = tab + 1;
   }
-  return row.columns.size() == columns
-             ? Status()
-             : inputError(place, ": expected ",
-                          columns == 2 ? "a label, a tab and a text" : "a label and two texts, with tabs between them", ", got ",
-                          runtime::counted(row.columns.size(), "column"));
+  return row.columns.size() == columns ? Status()
+                                       : inputError(place, ": expected ",
+                                                    columns == 2   ? std::string("a label, a tab and a text")
+                                                    : columns == 3 ? std::string("a label and two texts, with tabs between them")
+                                                                   : concat("the number of the right candidate, a text and ",
+                                                                            columns - 2, " candidates, with tabs between them"),
+                                                    ", got ", runtime::counted(row.columns.size(), "column"));
 }
 
 Status splitWord(std::string_view line, const std::string &place, TextRow &row) {

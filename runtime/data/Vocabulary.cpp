@@ -243,8 +243,9 @@ bool Vocabulary::continuesWord(int32_t previous, int32_t id) const {
   return wordCharacter(previous) && wordCharacter(id);
 }
 
-Status Vocabulary::encodeWord(std::string_view word, std::vector<int32_t> &result) const {
+Status Vocabulary::encodeWord(std::string_view word, std::vector<int32_t> &result, std::vector<size_t> &ends) const {
   size_t before = result.size(), begin = 0;
+  ends.clear();
   std::string candidate;
   while (begin < word.size()) {
     size_t end = word.size();
@@ -261,19 +262,24 @@ Status Vocabulary::encodeWord(std::string_view word, std::vector<int32_t> &resul
       if (!id)
         return inputError("the word '" + std::string(word) + "' is not in the vocabulary, which has no <unk> or [UNK]");
       result.push_back(*id);
+      ends = {word.size()};
       return {};
     }
     result.push_back(*id);
+    ends.push_back(end);
     begin = end;
   }
   return {};
 }
 
-Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result) const {
+Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
   if (kind == Unit::Bytes) {
     result.reserve(result.size() + text.size());
-    for (char c : text)
-      result.push_back(static_cast<unsigned char>(c));
+    for (size_t i = 0; i < text.size(); ++i) {
+      result.push_back(static_cast<unsigned char>(text[i]));
+      if (places)
+        places->push_back({i, i + 1});
+    }
     return {};
   }
   if (kind == Unit::Characters) {
@@ -289,13 +295,18 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result) c
         return inputError("the character '" + spelling + "' is not among the characters of the training text");
       }
       result.push_back(static_cast<int32_t>(at - points.begin()));
+      if (places)
+        places->push_back({begin, offset});
     }
     return {};
   }
   std::optional<int32_t> endOfLine = special("eos");
   size_t begin = 0;
+  std::vector<size_t> ends;
   auto flush = [&](size_t end) -> Status {
-    Status status = begin < end ? encodeWord(text.substr(begin, end - begin), result) : Status();
+    Status status = begin < end ? encodeWord(text.substr(begin, end - begin), result, ends) : Status();
+    for (size_t i = 0; places && status.ok() && begin < end && i < ends.size(); ++i)
+      places->push_back({begin + (i > 0 ? ends[i - 1] : 0), begin + ends[i]});
     begin = end;
     return status;
   };
@@ -312,8 +323,11 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result) c
     } else {
       begin = i + 1;
     }
-    if (endOfLine && i < text.size() && text[i] == '\n')
+    if (endOfLine && i < text.size() && text[i] == '\n') {
       result.push_back(*endOfLine);
+      if (places)
+        places->push_back({i, i + 1});
+    }
   }
   return {};
 }

@@ -17,6 +17,11 @@ using runtime::Status;
 
 enum class Unit { Bytes, Characters, Words };
 
+/// Where a symbol stands in its text, in bytes.
+struct TextPlace {
+  size_t begin, end;
+};
+
 /// Ids of symbols. Value type; the run directory keeps a copy (`save`), so that later commands need no text and no vocabulary
 /// file.
 class Vocabulary {
@@ -45,8 +50,8 @@ public:
   int64_t size() const { return count; }
   /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut at punctuation and into the longest
   /// known pieces (WordPiece); `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no
-  /// `<unk>`/`[UNK]`.
-  Status encode(std::string_view text, std::vector<int32_t> &ids) const;
+  /// `<unk>`/`[UNK]`. `places`: also where each of them stands.
+  Status encode(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places = nullptr) const;
   /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts
   /// of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
@@ -63,7 +68,8 @@ public:
 private:
   void addSpecials();
   void index();
-  Status encodeWord(std::string_view word, std::vector<int32_t> &ids) const;
+  /// `ends`: the bytes of the word up to the end of each symbol.
+  Status encodeWord(std::string_view word, std::vector<int32_t> &ids, std::vector<size_t> &ends) const;
   bool wordCharacter(int32_t id) const;
 
   Unit kind = Unit::Bytes;

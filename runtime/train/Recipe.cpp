@@ -49,6 +49,33 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
              : call.finish();
 }
 
+/// Settings of tasks that published models are trained or fine-tuned by.
+void takePretraining(Call &call, data::TaskSettings &task) {
+  std::vector<std::string> stages;
+  std::vector<double> shares;
+  std::string mask;
+  call.take("lower", task.lowerCase);
+  call.take("stages", stages);
+  call.take("shares", shares);
+  call.take("ngram", task.ngram);
+  call.take("mask", mask);
+  call.take("most", task.most);
+  call.take("size", task.size);
+  call.take("ids", task.input);
+  call.take("question", task.question);
+  if (call.name == "squad")
+    call.take("stride", task.windowStride);
+  if (!stages.empty())
+    task.stages.clear();
+  for (const std::string &stage : stages)
+    task.stages.push_back(stage == "char"     ? data::WordChoice::Pieces
+                          : stage == "phrase" ? data::WordChoice::Units
+                                              : data::WordChoice::Entities);
+  if (!shares.empty())
+    task.shares = shares;
+  task.staticMasks = mask == "static";
+}
+
 } // namespace
 
 Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
@@ -84,8 +111,9 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   call.take("words", words);
   call.take("stream", task.stream);
   if (words == "jieba")
-    return inputError("not supported yet: words = \"jieba\" of ", call.name, "; it is \"pieces\" or \"whole\"");
-  task.wholeWords = words == "whole";
+    return inputError("not supported yet: words = \"jieba\" of ", call.name, "; it is \"pieces\", \"whole\" or \"units\"");
+  task.words = words == "whole" ? data::WordChoice::Whole : words == "units" ? data::WordChoice::Units : data::WordChoice::Pieces;
+  takePretraining(call, task);
   if (unit.empty() && call.name == "char_stream")
     unit = "characters";
   if ((*function)->input)

@@ -74,6 +74,13 @@ public:
     for (size_t i = 0; value && i < value->elements.size(); ++i)
       result.push_back(value->elements[i].text);
   }
+  void take(std::string_view keyword, std::vector<double> &result) {
+    const JsonValue *value = settingOf(keyword);
+    if (value && value->isNumber())
+      result = {value->real};
+    for (size_t i = 0; value && i < value->elements.size(); ++i)
+      result.push_back(value->elements[i].real);
+  }
   void take(std::string_view keyword, bool &result) {
     if (const JsonValue *value = settingOf(keyword))
       result = value->truth;
@@ -109,6 +116,10 @@ public:
   std::string name;
 
 private:
+  static bool isChoice(const schema::Parameter &parameter, const JsonValue &value) {
+    return value.isString() &&
+           std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
+  }
   static bool fits(const schema::Parameter &parameter, const JsonValue &value) {
     using schema::Type;
     const bool inside = (parameter.lowOpen ? value.real > parameter.low : value.real >= parameter.low) &&
@@ -121,12 +132,16 @@ private:
     case Type::Bool:
       return value.kind == JsonValue::Kind::Bool;
     case Type::Choice:
-      return value.isString() &&
-             std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
+      return isChoice(parameter, value);
     case Type::Texts:
-      return value.isString() ||
-             (value.isArray() && !value.elements.empty() &&
-              std::all_of(value.elements.begin(), value.elements.end(), [](const JsonValue &each) { return each.isString(); }));
+    case Type::Reals: {
+      auto isOne = [&](const JsonValue &each) {
+        return parameter.type == Type::Reals ? each.isNumber()
+                                             : each.isString() && (parameter.choices.empty() || isChoice(parameter, each));
+      };
+      return isOne(value) ||
+             (value.isArray() && !value.elements.empty() && std::all_of(value.elements.begin(), value.elements.end(), isOne));
+    }
     case Type::Call:
     case Type::Loss:
       return value.find("call") != nullptr;
@@ -147,9 +162,12 @@ private:
       return "a number" + low + end;
     case Type::Bool:
       return "true or false";
+    case Type::Reals:
+      return "a number, or several in parentheses";
     case Type::Texts:
-      return "a text, or several in parentheses";
     case Type::Choice: {
+      if (parameter.choices.empty())
+        return "a text, or several in parentheses";
       std::string words;
       for (std::string_view word : parameter.choices)
         words += (words.empty() ? "" : " or ") + runtime::quoteJson(word);

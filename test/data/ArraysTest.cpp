@@ -257,10 +257,11 @@ TEST(Jsonl, ListsTextsAndNames) {
 // One table says what a task gives: gives() and bind agree with it, and every task that it calls working can be made.
 TEST(Table, TasksGiveWhatTheTableSays) {
   std::string text = proseOf(300, 10);
-  for (const char *name : {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "rtd"}) {
+  for (const char *name : {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "rtd",
+                           "ernie_masks", "mlm_blocks", "unilm", "reorder", "distances"}) {
     TaskSettings settings;
     settings.name = name;
-    const bool marks = settings.name == "permutation_lm" || settings.name == "mlm_nsp" || settings.name == "rtd";
+    const bool marks = !settings.name.ends_with("_stream") && settings.name != "lm_blocks";
     auto task = makeOrFail(settings, text, Vocabulary::bytes(marks));
     EXPECT_EQ(task->gives(), inputsOf(name));
     Batch batch;
@@ -292,6 +293,12 @@ TEST(Table, DefaultsAreThoseOfTheTable) {
   EXPECT_EQ(settings.shortRate, initial("mlm_nsp", "short"));
   EXPECT_EQ(settings.rate, initial("rtd", "rate"));
   EXPECT_EQ(settings.keepRate, initial("rtd", "keep"));
+  for (const char *task : {"ernie_masks", "mlm_blocks", "unilm"})
+    EXPECT_EQ(settings.rate, initial(task, "rate"));
+  EXPECT_EQ(settings.ngram, initial("unilm", "ngram"));
+  EXPECT_EQ(static_cast<double>(settings.most), initial("reorder", "most"));
+  EXPECT_EQ(static_cast<double>(settings.windowStride), initial("squad", "stride"));
+  EXPECT_EQ(static_cast<double>(settings.question), initial("squad", "question"));
   EXPECT_EQ(settings.alpha, initial("permutation_lm", "alpha"));
   EXPECT_EQ(settings.beta, initial("permutation_lm", "beta"));
   EXPECT_EQ(settings.maxSpan, initial("permutation_lm", "max_span"));

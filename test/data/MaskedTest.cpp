@@ -24,7 +24,7 @@ Batch inputs() {
 TaskSettings settings(bool whole = false) {
   TaskSettings result;
   result.name = "mlm_nsp";
-  result.wholeWords = whole;
+  result.words = whole ? WordChoice::Whole : WordChoice::Pieces;
   result.seed = 11;
   return result;
 }

@@ -67,7 +67,7 @@ TEST(Recipe, TasksAndTheirKeywords) {
   recipe = readRecipe(
       manifestOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 0.2, "words": "whole"}})"), {}, {});
   ASSERT_TRUE(recipe.ok());
-  EXPECT_TRUE(recipe->data.wholeWords);
+  EXPECT_EQ(recipe->data.words, tenon::data::WordChoice::Whole);
   EXPECT_EQ(recipe->data.rate, 0.2);
   recipe = readRecipe(manifestOf(R"("data": {"call": "rtd", "args": [], "keywords": {"text": "a", "keep": 0.4}})"), {}, {});
   ASSERT_TRUE(recipe.ok());
@@ -109,8 +109,8 @@ TEST(Recipe, OwnFiles) {
             std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "caller", "args": [], "keywords": {}})").find("takes its batches from the caller"),
             std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "squad", "args": [], "keywords": {"file": "f"}})")
-                .find("not supported yet: the data task squad"),
+  EXPECT_NE(errorOf(R"("data": {"call": "images", "args": [], "keywords": {"folder": "f"}})")
+                .find("not supported yet: the data task images"),
             std::string::npos);
   EXPECT_EQ(errorOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": "a", "reuse": 0}})"), "");
 }
@@ -144,7 +144,7 @@ TEST(Recipe, MistakesAreNamed) {
                 .find("not supported yet: merges"),
             std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "words": "jieba"}})")
-                .find("\"pieces\" or \"whole\""),
+                .find("\"whole\" or \"units\""),
             std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 2}})").find("from 0 to below 1"),
             std::string::npos);

@@ -169,11 +169,16 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
   entry.add("ids", DataType::I32, {B, T}, symbols);
   const bool permuted = task == "permutation_lm";
   const bool replaced = task == "rtd";
-  if (!permuted && !replaced && task != "mlm_nsp") {
+  if (task.ends_with("_stream") || task == "lm_blocks") {
     entry.add("target", DataType::I32, {B, T}, symbols);
     return entry;
   }
-  entry.add("seg", DataType::I32, {B, T}, 3);
+  entry.add("seg", DataType::I32, {B, T}, task == "unilm" ? 6 : 4);
+  if (task == "reorder" || task == "distances") {
+    entry.add(task == "reorder" ? "order" : "distance", DataType::I32, {B}, task == "reorder" ? 33 : 3);
+    entry.add("len", DataType::I32, {B}, T + 1);
+    return entry;
+  }
   entry.add("at", DataType::I32, {B, K}, T);
   if (replaced)
     entry.add("masked", DataType::I32, {B, T}, symbols);
@@ -191,13 +196,14 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
 
 /// A text through every task; accepted: batches came out.
 bool tryText(Random &random, const std::string &folder) {
-  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "rtd"};
+  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream",  "lm_blocks", "permutation_lm", "mlm_nsp",
+                               "rtd",         "ernie_masks", "mlm_blocks", "unilm",     "reorder",        "distances"};
   data::TaskSettings settings;
-  settings.name = tasks[random.below(7)];
+  settings.name = tasks[random.below(12)];
   settings.seed = random.next();
   settings.reuse = static_cast<int64_t>(random.below(6));
   settings.bothWays = random.below(2);
-  settings.wholeWords = random.below(2);
+  settings.words = random.below(2) ? data::WordChoice::Whole : data::WordChoice::Pieces;
   settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
   settings.texts = {folder + "/text*"};
   std::string text;

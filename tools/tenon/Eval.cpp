@@ -1,7 +1,6 @@
 // tenon eval: the losses of the eval entry over held-out text.
 #include "runtime/train/Evaluate.h"
-#include "runtime/train/Session.h"
-#include "tools/tenon/Command.h"
+#include "tools/tenon/Answers.h"
 #include "tools/tenon/Say.h"
 #include <cmath>
 #include <cstdio>
@@ -14,7 +13,7 @@ namespace {
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string text, vocabulary;
+  std::string text, vocabulary, predictions;
   train::DataOverrides data; // --data
   uint64_t batches = 0;
   int64_t stride = 0;
@@ -161,11 +160,23 @@ void print(const std::vector<train::TaskEvaluation> &results, const Part &part, 
   show("%s%s", text.c_str(), json ? "}\n" : "");
 }
 
+/// What an evaluation found, and where its rows are questions the answers.
+struct Judged {
+  train::Evaluation evaluation;
+  std::optional<Answers> answers;
+};
+
+/// SQuAD's exact match and F1 of the answers, as numbers among the others.
+void addAnswers(Judged &judged) {
+  judged.evaluation.numbers.push_back({"exact_match", judged.answers->result.exact, true});
+  judged.evaluation.numbers.push_back({"f1", judged.answers->result.f1, true});
+}
+
 /// One task of the recipe over what it holds out.
-Expected<train::Evaluation> evaluateTask(const train::TaskRecipe &recipe, const Options &options, const Model &model,
-                                         const std::shared_ptr<runtime::Parameters> &parameters,
-                                         const std::optional<data::Vocabulary> &vocabulary,
-                                         const std::shared_ptr<runtime::ThreadPool> &pool, bool draws, uint64_t seed) {
+Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &options, const Model &model,
+                              const std::shared_ptr<runtime::Parameters> &parameters,
+                              const std::optional<data::Vocabulary> &vocabulary, const std::shared_ptr<runtime::ThreadPool> &pool,
+                              bool draws, uint64_t seed) {
   std::unique_ptr<data::DataTask> task;
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
@@ -178,7 +189,28 @@ Expected<train::Evaluation> evaluateTask(const train::TaskRecipe &recipe, const 
   if (!vocabulary && !options.weights.file.empty())
     noteClasses(task->vocabulary());
   context->setSeed(draws && options.weights.seedGiven() ? options.weights.seed : seed);
-  return train::evaluate(*context, *feeder, options.batches, nullptr);
+  auto evaluation = train::evaluate(*context, *feeder, options.batches, nullptr);
+  if (evaluation.failed())
+    return evaluation.status();
+  Judged judged{evaluation.take(), std::nullopt};
+  if (task->spans() && options.batches == 0) {
+    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id);
+    if (answers.failed())
+      return answers.status();
+    judged.answers = answers.take();
+    if (judged.answers)
+      addAnswers(judged);
+  }
+  return judged;
+}
+
+/// Writes what --predictions asks for.
+Status savePredictions(const std::string &path, const std::optional<Answers> &answers) {
+  if (path.empty())
+    return {};
+  if (!answers)
+    return usageError("--predictions is for the data task squad, of a model with `out first, last`, without --batches");
+  return runtime::replaceFile(path, answers->predictions);
 }
 
 /// Whether an evaluation of the recipe draws numbers.
@@ -216,15 +248,20 @@ Status run(Options &options) {
   if (!pool.ok())
     return pool.status();
   std::vector<train::TaskEvaluation> results;
+  std::optional<Answers> answers;
   for (const train::TaskRecipe &task : recipe->allTasks())
     if (task.valid) {
       auto result = evaluateTask(task, options, *model, *parameters, vocabulary, *pool, draws, recipe->seed);
       if (!result.ok())
         return result.status();
-      results.push_back({task.name, result.take()});
+      if (result->answers)
+        answers = std::move(result->answers);
+      results.push_back({task.name, std::move(result->evaluation)});
     }
   results = train::nameNumbers(std::move(results));
   print(results, part, options.json);
+  if (Status status = savePredictions(options.predictions, answers); status.failed())
+    return status;
   for (const train::TaskEvaluation &each : results) {
     if (const std::string text = each.evaluation.perBatchNote(); !text.empty())
       note("note: " + text);
@@ -254,6 +291,8 @@ void addEval(CLI::App &app, int &exitCode) {
                    "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
       ->type_name("N")
       ->transform(whole(1));
+  command->add_option("--predictions", options->predictions, "of questions (squad): the answers, as one JSON object by their ids")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
   onRun(*command, exitCode, [options] { return run(*options); });

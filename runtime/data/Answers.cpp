@@ -1,0 +1,143 @@
+#include "runtime/data/Answers.h"
+#include "runtime/base/Json.h"
+#include "runtime/data/Utf8.h"
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+namespace tenon::data {
+
+namespace {
+
+/// Of letters of Latin, Greek and Cyrillic scripts.
+char32_t lowered(char32_t c) {
+  const bool plus32 =
+      (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) || (c >= 0x391 && c <= 0x3A9) || (c >= 0x410 && c <= 0x42F);
+  const bool paired = (c >= 0x100 && c <= 0x137) || (c >= 0x14A && c <= 0x177) || (c >= 0x460 && c <= 0x481);
+  return plus32 ? c + 32 : c >= 0x400 && c <= 0x40F ? c + 80 : paired ? c | 1 : c;
+}
+
+bool isBlank(char32_t c) {
+  return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F) || c == 0x85 || c == 0xA0 || (c >= 0x2000 && c <= 0x200A) ||
+         c == 0x2028 || c == 0x2029 || c == 0x3000;
+}
+bool isPunctuation(char32_t c) {
+  return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+}
+/// What an article may be part of: no dash or quotation mark of other blocks.
+bool isWord(char32_t c) {
+  return c > 0x7F ? c >= 0xC0 && c != 0xD7 && c != 0xF7 && (c < 0x2010 || c > 0x206F) && (c < 0x3001 || c > 0x303F)
+                  : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
+/// The number of letters of an article that stands alone at `at`.
+size_t articleAt(const std::u32string &text, size_t at) {
+  if (at > 0 && isWord(text[at - 1]))
+    return 0;
+  for (const std::u32string_view article : {U"a", U"an", U"the"})
+    if (text.compare(at, article.size(), article) == 0 &&
+        (at + article.size() == text.size() || !isWord(text[at + article.size()])))
+      return article.size();
+  return 0;
+}
+
+std::map<std::string, int64_t> wordsOf(const std::string &text, int64_t &count) {
+  std::map<std::string, int64_t> words;
+  std::istringstream stream(text);
+  count = 0;
+  for (std::string word; stream >> word; ++count)
+    ++words[word];
+  return words;
+}
+
+/// The numbers of the highest scores, the highest first, of equals the first place.
+std::vector<size_t> highest(const std::vector<double> &scores, size_t count) {
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t x, size_t y) { return scores[x] > scores[y] || (scores[x] == scores[y] && x < y); });
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+} // namespace
+
+std::string normalizedAnswer(std::string_view text) {
+  std::u32string plain;
+  for (size_t at = 0; at < text.size();) {
+    const char32_t c = decodeCodePoint(text, at);
+    if (!isPunctuation(c))
+      plain += lowered(c);
+  }
+  std::string result;
+  bool open = false; // a blank is due in front of the next letter
+  for (size_t at = 0; at < plain.size();) {
+    const size_t article = articleAt(plain, at);
+    if (article > 0 || isBlank(plain[at])) {
+      open = !result.empty();
+      at += std::max<size_t>(article, 1);
+      continue;
+    }
+    result += open ? " " : "";
+    open = false;
+    appendCodePoint(result, plain[at++]);
+  }
+  return result;
+}
+
+bool isExactMatch(std::string_view answer, std::string_view right) { return normalizedAnswer(answer) == normalizedAnswer(right); }
+
+double wordF1(std::string_view answer, std::string_view right) {
+  int64_t found = 0, wanted = 0, common = 0;
+  const std::map<std::string, int64_t> words = wordsOf(normalizedAnswer(answer), found);
+  for (const auto &[word, count] : wordsOf(normalizedAnswer(right), wanted))
+    if (auto same = words.find(word); same != words.end())
+      common += std::min(count, same->second);
+  if (found == 0 || wanted == 0)
+    return found == wanted;
+  if (common == 0)
+    return 0;
+  const double precision = static_cast<double>(common) / static_cast<double>(found),
+               recall = static_cast<double>(common) / static_cast<double>(wanted);
+  return 2 * precision * recall / (precision + recall);
+}
+
+void AnswerSearch::add(size_t window, const std::vector<double> &first, const std::vector<double> &last) {
+  const SpanTask::Window &row = task.windows()[window];
+  const int64_t shift = row.begin - row.before, end = row.before + row.length;
+  Found &found = best[row.question];
+  for (size_t i : highest(first, nBest))
+    for (size_t j : highest(last, nBest)) {
+      const auto from = static_cast<int64_t>(i), to = static_cast<int64_t>(j);
+      if (from < row.before || to >= end || to < from || to - from >= longest || !task.hasMostContext(window, from + shift))
+        continue;
+      if (const double score = first[i] + last[j]; !found.any || score > found.score)
+        found = {true, score, task.textOf(window, from + shift, to + shift)};
+    }
+}
+
+AnswerSearch::Result AnswerSearch::result() const {
+  Result sum;
+  for (size_t i = 0; i < best.size(); ++i) {
+    double exact = 0, f1 = 0;
+    for (const std::string &right : task.questions()[i].answers) {
+      exact = std::max(exact, isExactMatch(best[i].text, right) ? 1.0 : 0.0);
+      f1 = std::max(f1, wordF1(best[i].text, right));
+    }
+    sum.exact += exact;
+    sum.f1 += f1;
+  }
+  const double count = std::max<double>(1, static_cast<double>(best.size()));
+  return {100 * sum.exact / count, 100 * sum.f1 / count};
+}
+
+std::string AnswerSearch::predictions() const {
+  std::string text = "{";
+  for (size_t i = 0; i < best.size(); ++i)
+    text +=
+        runtime::concat(i ? ",\n " : "\n ", runtime::quoteJson(task.questions()[i].id), ": ", runtime::quoteJson(best[i].text));
+  return text + "\n}\n";
+}
+
+} // namespace tenon::data

@@ -1,0 +1,133 @@
+#include "runtime/data/Questions.h"
+#include "runtime/base/Json.h"
+#include "runtime/data/Text.h"
+#include "runtime/data/Utf8.h"
+#include <algorithm>
+
+namespace tenon::data {
+
+using runtime::concat;
+using runtime::JsonValue;
+using runtime::quoteJson;
+
+namespace {
+
+const JsonValue *textOf(const JsonValue &value, const char *key) {
+  const JsonValue *found = value.find(key);
+  return found && found->isString() ? found : nullptr;
+}
+
+const JsonValue *listOf(const JsonValue &value, const char *key) {
+  const JsonValue *found = value.find(key);
+  return found && found->isArray() ? found : nullptr;
+}
+
+/// Where the first answer stands. `start`: in characters.
+Status placeAnswer(const std::string &context, int64_t start, Question &question) {
+  size_t at = 0;
+  for (int64_t i = 0; i < start && at < context.size(); ++i)
+    decodeCodePoint(context, at);
+  const std::string &answer = question.answers[0];
+  if (start < 0 || answer.empty() || context.compare(at, answer.size(), answer) != 0)
+    return inputError("the answer ", quoteJson(answer), " does not stand at character ", start, " of its context");
+  question.begin = at;
+  question.end = at + answer.size();
+  return {};
+}
+
+/// {"text": [..], "answer_start": [..]}, or a list of such pairs.
+Status readAnswers(const JsonValue *answers, Question &question, int64_t &start) {
+  const JsonValue *texts = answers ? listOf(*answers, "text") : nullptr,
+                  *starts = texts ? listOf(*answers, "answer_start") : nullptr;
+  std::vector<std::pair<const JsonValue *, const JsonValue *>> pairs;
+  for (size_t i = 0; texts && starts && i < texts->elements.size(); ++i)
+    pairs.emplace_back(&texts->elements[i], i < starts->elements.size() ? &starts->elements[i] : nullptr);
+  if (answers && answers->isArray())
+    for (const JsonValue &each : answers->elements)
+      pairs.emplace_back(each.find("text"), each.find("answer_start"));
+  else if (!texts || !starts)
+    return inputError("expected \"answers\": {\"text\": [..], \"answer_start\": [..]}, or a list of objects with both");
+  for (const auto &[text, place] : pairs) {
+    if (!text || !text->isString() || !place || !place->isInteger())
+      return inputError("an answer needs a \"text\" and a whole number as \"answer_start\"");
+    if (question.answers.empty())
+      start = place->integer;
+    question.answers.push_back(text->text);
+  }
+  return question.answers.empty() ? inputError("not supported yet: a question without an answer (SQuAD 2.0)") : Status();
+}
+
+Status readQuestion(const JsonValue &value, size_t context, const std::string &place, Questions &result) {
+  Question question;
+  question.place = place;
+  question.context = context;
+  const JsonValue *text = textOf(value, "question"), *id = textOf(value, "id");
+  question.id = id ? id->text : std::to_string(result.all.size());
+  if (!text)
+    return inputError("expected a text as \"question\"").in(place);
+  question.text = text->text;
+  int64_t start = 0;
+  Status status = readAnswers(value.find("answers"), question, start);
+  if (status.ok())
+    status = placeAnswer(result.contexts[context], start, question);
+  result.all.push_back(std::move(question));
+  return status.in(place);
+}
+
+Status readLine(std::string_view line, const std::string &place, Questions &result) {
+  auto value = runtime::parseJson(line);
+  if (value.failed())
+    return value.status().in(place);
+  const JsonValue *context = textOf(*value, "context");
+  if (!context)
+    return inputError("expected an object with \"context\", \"question\" and \"answers\"").in(place);
+  if (result.contexts.empty() || result.contexts.back() != context->text) // questions about a text stand together
+    result.contexts.push_back(context->text);
+  return readQuestion(*value, result.contexts.size() - 1, place, result);
+}
+
+Status readSquad(const JsonValue &data, const std::string &path, Questions &result) {
+  for (const JsonValue &article : data.elements) {
+    const JsonValue *paragraphs = listOf(article, "paragraphs");
+    for (size_t i = 0; paragraphs && i < paragraphs->elements.size(); ++i) {
+      const JsonValue &paragraph = paragraphs->elements[i], *context = textOf(paragraph, "context"),
+                      *questions = listOf(paragraph, "qas");
+      if (!context || !questions)
+        return inputError(path, ": a paragraph needs a \"context\" and a list \"qas\"");
+      result.contexts.push_back(context->text);
+      for (const JsonValue &each : questions->elements) {
+        const JsonValue *id = textOf(each, "id");
+        const std::string place = concat(path, ", question ", id ? id->text : std::to_string(result.all.size()));
+        if (Status status = readQuestion(each, result.contexts.size() - 1, place, result); status.failed())
+          return status;
+      }
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+Status readQuestions(const std::string &path, Questions &result) {
+  std::string text;
+  if (Status status = readTextFile(path, text); status.failed())
+    return status;
+  result = Questions();
+  if (auto whole = runtime::parseJson(text); whole.ok())
+    if (const JsonValue *data = listOf(*whole, "data"))
+      return readSquad(*data, path, result);
+  uint64_t number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos)
+      continue;
+    if (Status status = readLine(line, concat(path, ":", number), result); status.failed())
+      return status;
+  }
+  return {};
+}
+
+} // namespace tenon::data

@@ -1,0 +1,160 @@
+#include "runtime/data/SpanTask.h"
+#include "runtime/base/Json.h"
+#include "runtime/data/ArrayFile.h"
+#include <algorithm>
+
+namespace tenon::data {
+
+using runtime::concat;
+using runtime::counted;
+
+namespace {
+
+enum : size_t { kIds, kSeg, kLen, kStart, kEnd, kInside };
+
+} // namespace
+
+Status SpanTask::open(const Vocabulary *known) {
+  names = inputsOf(settings.name);
+  if (known)
+    symbols = *known;
+  else if (settings.vocabulary.empty())
+    symbols = Vocabulary::bytes(true);
+  else if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
+    return status;
+  path = pathIn(settings.folder, settings.file);
+  Status status = Marks::find(symbols, settings.name, marks);
+  if (status.ok())
+    status = readQuestions(path, data);
+  if (status.ok())
+    status = setRows(data.all.size(), concat("'", path, "'"));
+  return status.ok() ? encode() : status;
+}
+
+Status SpanTask::encode() {
+  const std::vector<bool> held = heldOutRows();
+  for (size_t i = 0; i < data.all.size(); ++i)
+    if (settings.heldOut == 0 || held[i] == (part == Part::HeldOut))
+      own.push_back(data.all[i]);
+  std::vector<bool> used(data.contexts.size());
+  contexts.resize(data.contexts.size());
+  for (const Question &each : own) {
+    Status status = symbols.encode(each.text, question.emplace_back());
+    if (status.ok() && !used[each.context])
+      status = symbols.encode(data.contexts[each.context], contexts[each.context].ids, &contexts[each.context].places);
+    used[each.context] = true;
+    if (status.ok() && answerOf(each).first < 0)
+      status = inputError("the vocabulary leaves nothing of the answer ", runtime::quoteJson(each.answers[0]));
+    if (status.failed())
+      return status.in(each.place);
+  }
+  settings.heldOut = 0; // from here on the rows are windows of the questions of this part
+  return {};
+}
+
+Status SpanTask::bind(const std::vector<InputTensor> &inputs) {
+  Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding);
+  if (status.ok() && binding.T < settings.question + 4)
+    status = inputError("a question of up to ", settings.question, " symbols, three marks and a text need more than the ",
+                        binding.T, " places of a row; set question = .. to fewer");
+  if (status.failed())
+    return status;
+  cutWindows();
+  status = setRows(all.size(), concat("'", path, "'"));
+  return status.ok() ? setBatch(inputs) : status;
+}
+
+void SpanTask::cutWindows() {
+  all.clear();
+  firstWindow.clear();
+  const int64_t most = settings.length > 0 ? std::min(binding.T, settings.length) : binding.T;
+  for (size_t i = 0; i < own.size(); ++i) {
+    firstWindow.push_back(all.size());
+    const int64_t asked = std::min(static_cast<int64_t>(question[i].size()), settings.question),
+                  room = std::max<int64_t>(1, most - asked - 3),
+                  count = static_cast<int64_t>(contexts[own[i].context].ids.size());
+    for (int64_t begin = 0; begin < count; begin += std::min(room, settings.windowStride)) {
+      const int64_t length = std::min(room, count - begin);
+      all.push_back({i, begin, length, asked + 2});
+      if (begin + length == count)
+        break;
+    }
+  }
+  firstWindow.push_back(all.size());
+}
+
+std::vector<std::string> SpanTask::notes() const {
+  uint64_t longer = 0;
+  for (const std::vector<int32_t> &each : question)
+    longer += static_cast<int64_t>(each.size()) > settings.question;
+  std::vector<std::string> result;
+  if (longer > 0)
+    result.push_back(concat(counted(longer, "question"), " of ", path, longer == 1 ? " has" : " have", " more than ",
+                            settings.question, " symbols: only the beginning is read"));
+  return result;
+}
+
+std::pair<int64_t, int64_t> SpanTask::answerOf(const Question &asked) const {
+  const std::vector<TextPlace> &places = contexts[asked.context].places;
+  const auto first = std::find_if(places.begin(), places.end(), [&](const TextPlace &place) { return place.end > asked.begin; });
+  auto last = first;
+  while (last != places.end() && last->begin < asked.end)
+    ++last;
+  return first == last ? std::pair<int64_t, int64_t>(-1, -1)
+                       : std::pair<int64_t, int64_t>(first - places.begin(), last - places.begin() - 1);
+}
+
+bool SpanTask::hasMostContext(size_t window, int64_t at) const {
+  const size_t asked = all[window].question;
+  size_t best = window;
+  double most = -1;
+  for (size_t i = firstWindow[asked]; i < firstWindow[asked + 1]; ++i) {
+    const int64_t left = at - all[i].begin, right = all[i].begin + all[i].length - 1 - at;
+    const double context = static_cast<double>(std::min(left, right)) + 0.01 * static_cast<double>(all[i].length);
+    if (left < 0 || right < 0 || context <= most)
+      continue;
+    most = context;
+    best = i;
+  }
+  return best == window;
+}
+
+std::string SpanTask::textOf(size_t window, int64_t first, int64_t last) const {
+  const size_t context = own[all[window].question].context;
+  const std::vector<TextPlace> &places = contexts[context].places;
+  const size_t begin = places[static_cast<size_t>(first)].begin;
+  return data.contexts[context].substr(begin, places[static_cast<size_t>(last)].end - begin);
+}
+
+Status SpanTask::writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {
+  const Writer write(binding, inputs);
+  const Window &window = all[row];
+  std::vector<int32_t> ids = {marks.cls};
+  const std::vector<int32_t> &asked = question[window.question], &context = contexts[own[window.question].context].ids;
+  ids.insert(ids.end(), asked.begin(), asked.begin() + (window.before - 2));
+  ids.push_back(marks.sep);
+  ids.insert(ids.end(), context.begin() + window.begin, context.begin() + window.begin + window.length);
+  ids.push_back(marks.sep);
+  const auto length = static_cast<int64_t>(ids.size());
+  for (int64_t t = 0; t < binding.T; ++t) {
+    write.integer(kIds, b * binding.T + t, t < length ? ids[static_cast<size_t>(t)] : marks.pad);
+    write.integer(kSeg, b * binding.T + t, t >= window.before && t < length);
+  }
+  const auto [first, last] = answerOf(own[window.question]);
+  const bool inside = first >= window.begin && last < window.begin + window.length;
+  write.integer(kLen, b, length);
+  write.integer(kStart, b, inside ? first - window.begin + window.before : 0);
+  write.integer(kEnd, b, inside ? last - window.begin + window.before : 0);
+  write.real(kInside, b, inside);
+  return {};
+}
+
+Status makeSpanTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<SpanTask>(settings, part);
+  if (Status status = task->open(known); status.failed())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
+} // namespace tenon::data

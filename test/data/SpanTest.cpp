@@ -1,0 +1,177 @@
+// squad and groups: questions about texts in windows, what their answers are worth, and one of several candidates.
+#include "runtime/data/Answers.h"
+#include "test/data/Batch.h"
+#include <fstream>
+
+namespace tenon::data::test {
+
+namespace {
+
+const char *const kWords = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\ne\n##x\n";
+
+std::string written(const std::string &name, const std::string &text) {
+  const std::string path = ::testing::TempDir() + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TaskSettings settingsOf(const std::string &task, const std::string &text) {
+  TaskSettings settings;
+  settings.name = task;
+  settings.file = written("spans-file.txt", text);
+  settings.vocabulary = written("spans-words.txt", kWords);
+  settings.question = 2;
+  settings.windowStride = 2;
+  return settings;
+}
+
+std::string errorOf(const TaskSettings &settings) {
+  std::unique_ptr<DataTask> task;
+  return makeTask(settings, Part::HeldOut, nullptr, task).message();
+}
+
+std::string line(const std::string &answer, int start, const std::string &context = "a  b cx d e") {
+  return "{\"id\": \"q\", \"context\": \"" + context + "\", \"question\": \"e d c\", \"answers\": {\"text\": [\"" + answer +
+         "\"], \"answer_start\": [" + std::to_string(start) + "]}}\n";
+}
+
+Batch batchOf(int64_t rows, int64_t places) {
+  Batch batch = Batch().add("ids", DataType::I32, {rows, places}, 11).add("seg", DataType::I32, {rows, places}, 2);
+  return batch.add("len", DataType::I32, {rows}, places + 1)
+      .add("start", DataType::I32, {rows}, places)
+      .add("end", DataType::I32, {rows}, places)
+      .add("inside", DataType::F32, {rows});
+}
+
+void expectRow(const Batch &batch, const std::string &name, int64_t row, std::vector<int32_t> wanted) {
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_EQ(batch.integer(name, row * static_cast<int64_t>(wanted.size()) + static_cast<int64_t>(i)), wanted[i])
+        << name << " " << row << " " << i;
+}
+
+} // namespace
+
+/// The context is a b c ##x d e; the question is cut to two symbols, and four of the text stand in a row of nine.
+TEST(Spans, WindowsAndWhereTheAnswerStands) {
+  std::unique_ptr<DataTask> task;
+  const TaskSettings settings = settingsOf("squad", line("cx d", 5));
+  ASSERT_EQ(errorOf(settings), "");
+  ASSERT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok());
+  Batch batch = batchOf(2, 9);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  EXPECT_EQ(task->evaluationBatches(), 1u);
+  EXPECT_EQ(task->validRows(0), 2);
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {2, 9, 8, 3, 5, 6, 7, 10, 3});
+  expectRow(batch, "ids", 1, {2, 9, 8, 3, 7, 10, 8, 9, 3});
+  expectRow(batch, "seg", 0, {0, 0, 0, 0, 1, 1, 1, 1, 1});
+  expectRow(batch, "len", 0, {9, 9});
+  expectRow(batch, "start", 0, {0, 4}); // the first window has not all of the answer
+  expectRow(batch, "end", 0, {0, 6});
+  EXPECT_TRUE(batch.real("inside", 0) == 0 && batch.real("inside", 1) == 1);
+  ASSERT_EQ(task->notes().size(), 1u);
+  EXPECT_NE(task->notes()[0].find("1 question of"), std::string::npos);
+  const SpanTask &spans = *task->spans();
+  EXPECT_EQ(spans.textOf(1, 2, 4), "cx d");
+  EXPECT_TRUE(spans.hasMostContext(0, 2) != spans.hasMostContext(1, 2));
+}
+
+TEST(Spans, TheBestAnswerOfAllWindows) {
+  std::unique_ptr<DataTask> task;
+  ASSERT_TRUE(makeTask(settingsOf("squad", line("cx d", 5)), Part::HeldOut, nullptr, task).ok());
+  Batch batch = batchOf(2, 9);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  auto found = [&](std::vector<double> first, std::vector<double> last, int64_t longest) {
+    AnswerSearch search(*task->spans(), longest);
+    search.add(0, std::vector<double>(9, -50), std::vector<double>(9, -50));
+    search.add(1, first, last);
+    return search.predictions();
+  };
+  // Refused are a mark, a beginning that has more context in the other window, an end in front of it, and what is too long.
+  EXPECT_NE(found({99, 0, 0, 0, 5, 4, 0, 0, 0}, {99, 0, 0, 0, 0, 0, 7, 3, 0}, 30).find("\"q\": \"x d\""), std::string::npos);
+  EXPECT_NE(found({0, 0, 0, 0, 0, 0, 9, 0, 0}, {0, 0, 0, 0, 9, 0, 5, 0, 0}, 30).find("\"q\": \"d\""), std::string::npos);
+  EXPECT_NE(found({0, 0, 0, 0, 0, 9, 8, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 9, 0}, 2).find("\"q\": \"d e\""), std::string::npos);
+  AnswerSearch search(*task->spans());
+  search.add(0, {0, 0, 0, 0, 0, 0, 9, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 9, 0});
+  EXPECT_EQ(search.result().exact, 0); // "cx" of "cx d"
+  EXPECT_NEAR(search.result().f1, 100 * 2 * 1 * 0.5 / 1.5, 1e-9);
+}
+
+TEST(Spans, AnswersAreComparedAsSquadDoes) {
+  EXPECT_EQ(normalizedAnswer("The  Cat, an  \"A-team\"!"), "cat ateam");
+  EXPECT_EQ(normalizedAnswer("\xC3\x89"
+                             "cole the"),
+            "\xC3\xA9"
+            "cole");
+  EXPECT_EQ(normalizedAnswer("a b an c"), "b c");
+  EXPECT_EQ(normalizedAnswer("theatre"), "theatre");
+  EXPECT_TRUE(isExactMatch("the U.S.", "US"));
+  EXPECT_FALSE(isExactMatch("US", "USA"));
+  EXPECT_DOUBLE_EQ(wordF1("a red red fox", "red fox runs"), 2. / 3);
+  EXPECT_EQ(wordF1("x", "y"), 0);
+  EXPECT_EQ(wordF1("the", "a"), 1);
+}
+
+TEST(Spans, SquadsOwnFormAndWhatIsRefused) {
+  const std::string nested = R"({"version": "1.1", "data": [{"paragraphs": [{"context": "é b c", "qas": [
+    {"id": "1", "question": "a", "answers": [{"text": "b", "answer_start": 2}, {"text": "b c", "answer_start": 2}]}]}]}]})";
+  Questions questions;
+  ASSERT_TRUE(readQuestions(written("spans-nested.json", nested), questions).ok());
+  ASSERT_EQ(questions.all.size(), 1u);
+  EXPECT_EQ(questions.all[0].begin, 3u); // places count characters
+  EXPECT_EQ(questions.all[0].answers.size(), 2u);
+  EXPECT_NE(
+      errorOf(settingsOf("squad", line("cx d", 5) + line("cx d", 4))).find("spans-file.txt:2: the answer \"cx d\" does not"),
+      std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", "\n{\"question\": \"a\"}\n")).find("spans-file.txt:2: expected an object with"),
+            std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "question": "b", "answers": {"text": [], "answer_start": []}})"))
+                .find("not supported yet: a question without an answer"),
+            std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "question": "b"})")).find("expected \"answers\""), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "answers": []})")).find("expected a text as \"question\""),
+            std::string::npos);
+  std::unique_ptr<DataTask> task;
+  ASSERT_TRUE(makeTask(settingsOf("squad", line("cx d", 5)), Part::HeldOut, nullptr, task).ok());
+  EXPECT_NE(task->bind(batchOf(1, 5).tensors).message().find("set question = .."), std::string::npos);
+}
+
+TEST(Groups, ARowHasTheTextWithEachCandidate) {
+  TaskSettings settings = settingsOf("groups", "1\ta b\tc\td e\n0\ta\tb\tcx\n");
+  settings.size = 2;
+  settings.input = "many";
+  settings.label = "best";
+  std::unique_ptr<DataTask> task;
+  ASSERT_EQ(errorOf(settings), "");
+  ASSERT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok());
+  Batch batch = Batch().add("many", DataType::I32, {2, 2, 6}, 11).add("many_seg", DataType::I32, {2, 2, 6}, 2);
+  batch.add("many_len", DataType::I32, {2, 2}, 7).add("best", DataType::I32, {2}, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "many", 0, {2, 5, 6, 3, 7, 3, 2, 5, 6, 3, 8, 3}); // of equal texts the second is cut
+  expectRow(batch, "many", 1, {2, 5, 3, 6, 3, 0, 2, 5, 3, 7, 10, 3});
+  expectRow(batch, "many_len", 0, {6, 6});
+  expectRow(batch, "many_len", 1, {5, 6});
+  expectRow(batch, "best", 0, {1, 0});
+  Batch other = Batch().add("many", DataType::I32, {2, 3, 6}, 11);
+  EXPECT_NE(task->bind(other.tensors).message().find("have 3 candidates, and groups 2"), std::string::npos);
+  settings.file = written("spans-groups.tsv", "0\ta\tb\tc\n2\ta\tb\tc\n");
+  EXPECT_NE(errorOf(settings).find("spans-groups.tsv:2: expected which candidate is right, 0 to 1, got '2'"), std::string::npos);
+  settings.file = written("spans-groups.tsv", "0\ta\tb\n");
+  EXPECT_NE(errorOf(settings).find("a text and 2 candidates, with tabs between them, got 3 columns"), std::string::npos);
+}
+
+TEST(Groups, RelationsAreNamedForTheirInput) {
+  for (const std::string name : {"relations", "relevance"}) {
+    std::unique_ptr<DataTask> task;
+    ASSERT_TRUE(makeTask(settingsOf(name, "2\ta\tb\n0\tc\td\n"), Part::HeldOut, nullptr, task).ok());
+    const std::string input = name == "relations" ? "relation" : "relevance";
+    Batch batch = Batch().add("ids", DataType::I32, {2, 6}, 11).add(input, DataType::I32, {2}, 3);
+    ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+    ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+    expectRow(batch, "ids", 0, {2, 5, 3, 6, 3, 0});
+    expectRow(batch, input, 0, {2, 0});
+  }
+}
+
+} // namespace tenon::data::test
