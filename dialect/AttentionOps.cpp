@@ -266,6 +266,10 @@ SmallVector<OpOperand *> AttentionOp::narrowOperands() {
 SmallVector<OpResult> AttentionOp::narrowResults() { return present({getY()}); }
 bool AttentionOp::isReduction() { return true; }
 bool AttentionGradOp::isReduction() { return true; }
+bool AttentionOp::roundsWhatItReads(OpOperand &operand) {
+  return llvm::is_contained({getKeyMutable().getOperandNumber(), getValueMutable().getOperandNumber()},
+                            operand.getOperandNumber());
+}
 SmallVector<OpOperand *> AttentionGradOp::narrowOperands() {
   return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable(),
                           getPositionKey(), getKeyTable()});

@@ -56,7 +56,8 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
 def Tenon_AttentionOp : Tenon_Op<"attention", [
     Pure, AttrSizedOperandSegments, IsolatedFromAbove, Tenon_ReadsMemory,
     DeclareOpInterfaceMethods<DifferentiableOpInterface>, DeclareOpInterfaceMethods<DecomposableOpInterface>,
-    DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults", "isReduction"]>,
+    DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults", "isReduction",
+                                                          "roundsWhatItReads"]>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "fused attention";
   let description = [{

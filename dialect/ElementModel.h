@@ -11,7 +11,7 @@ namespace tenon {
 struct ElementModel {
   runtime::DataType type; // its bytes and names are those of the runtime
   mlir::Type compute;     // of the registers that arithmetic is done in: f32 for bf16 and f16, else the type itself
-  int64_t lanes; // virtual lanes of a row, equal in every tier: 64 bytes of reals that are computed in, 16 of anything else
+  int64_t lanes; // virtual lanes of a row, the same everywhere: 64 bytes of reals that are computed in, 16 of anything else
 
   int64_t bytes() const { return int64_t(runtime::byteSize(type)); }
   llvm::StringRef name() const { return runtime::nameOf(type); }

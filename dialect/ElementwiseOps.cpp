@@ -256,6 +256,10 @@ SmallVector<Value> SelectOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   return {Value(), g.select(getC(), dy[0], zero), g.select(getC(), zero, dy[0])};
 }
 
+std::optional<bool> ConvertOp::isMadeAgain() {
+  auto from = dyn_cast<FloatType>(tensorOf(getX()).getElementType());
+  return from ? std::optional(from.getWidth() < tensorOf(getY()).getElementType().getIntOrFloatBitWidth()) : std::nullopt;
+}
 Value ConvertOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Value x = read(getX(), indices);
   Type from = x.getType(), to = tensorOf(getY()).getElementType();

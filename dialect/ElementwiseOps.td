@@ -51,7 +51,7 @@ def Tenon_NotOp : Tenon_Unary<"not", "not x", "none: a predicate", "docs/languag
   let hasCanonicalizeMethod = 1;
 }
 def Tenon_StopGradientOp : Tenon_Unary<"stop_gradient", "x", "`dx = 0`", "Dai et al. 2019, section 3.2 (SG)", Tenon_Tensor, "f32",
-                                       1, [Tenon_View]> { let hasFolder = 1; }
+                                       1, [Tenon_View, Tenon_StopsGradient]> { let hasFolder = 1; }
 
 def Tenon_ActivationGradOp : Tenon_Elementwise<"activation_grad", [AllTypesMatch<["x", "dy", "dx"]>], 12> {
   let summary = "gradient of gelu or gelu_tanh at x";
@@ -217,6 +217,10 @@ def Tenon_ConvertOp : Tenon_Elementwise<"convert", [Tenon_ElementFormula]> {
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"1">.method # [{
+    /// What was rounded is smaller, and all that anybody reads; what was widened is made of less.
+    std::optional<bool> isMadeAgain();
+  }];
 }
 def Tenon_JoinOp : Tenon_Op<"join", [Pure, Tenon_ElementwiseTrait, Tenon_Source, AllTypesMatch<["upper", "remainder"]>,
                                      DeclareOpInterfaceMethods<ElementOpInterface>]> {

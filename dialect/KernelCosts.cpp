@@ -20,6 +20,14 @@ SmallVector<Value> tensorOperands(Operation *op) {
   return tensors.takeVector();
 }
 
+bool isScalarCode(Operation *op) {
+  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  return op->getNumRegions() == 0 && op->getNumResults() > 0 && llvm::none_of(op->getOperandTypes(), isTensor) &&
+         llvm::none_of(op->getResultTypes(), isTensor) && isPure(op);
+}
+
+SmallVector<int64_t> dimsOfTensor(Value tensor) { return llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(tensor).getRank())); }
+
 static Polynomial elementsOf(Type type, FormulaSpace &space) {
   Polynomial product = 1;
   for (AffineExpr size : sizesOf(cast<RankedTensorType>(type)))

@@ -17,12 +17,12 @@ LogicalResult AtOp::inferReturnTypes(MLIRContext *, std::optional<Location> loca
   return success();
 }
 
-/// The nest or gemm whose results a put stores, or nothing.
+/// The kernel whose results a put stores, or nothing.
 static Operation *kernelOf(PutOp put) {
   Operation *op = put->getParentOp();
   while (isa_and_nonnull<EachOp>(op))
     op = op->getParentOp();
-  return isa_and_nonnull<NestOp, GemmOp>(op) ? op : nullptr;
+  return op && op->hasTrait<PutsResults>() ? op : nullptr;
 }
 static void collectPuts(Block &block, llvm::SmallBitVector &isPut) {
   for (Operation &op : block) {

@@ -3,7 +3,7 @@
 #define TENON_KERNEL_OPS_TD
 include "TenonDialect.td"
 
-def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator,
+def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, Tenon_PutsResults,
                                      DeclareOpInterfaceMethods<KernelOpInterface,
                                                                ["tensorsRead", "overwritable", "parallelDomain",
                                                                 "countBytes"]>]> {
@@ -267,9 +267,9 @@ def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure]> {
   let results = (outs I32:$bits);
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site attr-dict";
 }
-def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments,
+def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, Tenon_PutsResults,
                                      DeclareOpInterfaceMethods<KernelOpInterface,
-                                                               ["tensorsRead", "parallelDomain", "countBytes"]>]> {
+                                                               ["tensorsRead", "parallelDomain", "countBytes", "panelRead"]>]> {
   let summary = "contraction with fused prologues and epilogue";
   let description = [{
     Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.

@@ -3,7 +3,8 @@
 #define TENON_OPTIMIZE_OP_TD
 include "TenonDialect.td"
 
-def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
+def Tenon_OptimizeOp : Tenon_Op<"optimize", [Tenon_UpdatesParameters,
+                                            DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
     Formula: with the gradient g of a parameter x, after clipping, and moments that start at 0: `m = beta1 m + (1 - beta1) g`,

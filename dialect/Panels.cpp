@@ -20,14 +20,28 @@ void Panels::set(Operation *op) const {
   op->setAttr(kPanels, DenseI64ArrayAttr::get(op->getContext(), {leading, width, steps, transposed}));
 }
 
-/// One side of the matrix is summed over, the other one stands in the result alone.
-static bool isRight(GemmOp gemm, const Panels &panels) {
-  const ArrayRef<int64_t> labels = gemm.getBLabels();
-  auto isSummed = [&](int64_t label) { return label >= int64_t(gemm.getRank()); };
-  auto isColumn = [&](int64_t label) { return !isSummed(label) && !llvm::is_contained(gemm.getALabels(), label); };
-  const ArrayRef<int64_t> first = labels.take_front(panels.leading), second = labels.drop_front(panels.leading);
-  return (llvm::all_of(first, isSummed) && llvm::all_of(second, isColumn)) ||
-         (llvm::all_of(first, isColumn) && llvm::all_of(second, isSummed));
+/// Operand b, where its dimensions are those of one side of a matrix and then those of the other, and the contracted ones stand
+/// in the order of a, which is that of the sum.
+std::optional<PanelRead> GemmOp::panelRead() {
+  const ArrayRef<int64_t> labels = getBLabels();
+  auto isSummed = [&](int64_t label) { return label >= int64_t(getRank()); };
+  auto isShared = [&](int64_t label) { return !isSummed(label) && llvm::is_contained(getALabels(), label); };
+  if (!getB() || getB() == getA() || labels.size() < 2 || llvm::any_of(labels, isShared))
+    return std::nullopt;
+  const bool first = isSummed(labels.front());
+  const int64_t leading = llvm::find_if(labels, [&](int64_t label) { return isSummed(label) != first; }) - labels.begin();
+  const ArrayRef<int64_t> others = labels.drop_front(leading);
+  if (others.empty() || llvm::any_of(others, [&](int64_t label) { return isSummed(label) == first; }))
+    return std::nullopt;
+  SmallVector<int64_t> inOrderOfA(llvm::make_filter_range(getALabels(), isSummed)),
+      inOrderOfB(llvm::make_filter_range(labels, isSummed));
+  if (inOrderOfA != inOrderOfB)
+    return std::nullopt;
+  std::optional<int64_t> rows = 1;
+  for (auto [label, size] : llvm::zip(getALabels(), typeOfA().getShape())) // before it is verified, too
+    if (int64_t more = rows.value_or(0); !isSummed(label))
+      rows = !rows || ShapedType::isDynamic(size) || llvm::MulOverflow(more, size, more) ? std::nullopt : std::optional(more);
+  return PanelRead{getB(), leading, first, rows};
 }
 
 LogicalResult verifyPanels(Operation *op, Attribute value) {
@@ -48,9 +62,9 @@ LogicalResult verifyPanels(Operation *op, Attribute value) {
   if (ShapedType::isDynamicShape(sizes) || panels.leading < 1 || panels.leading >= int64_t(sizes.size()) || panels.width < 1 ||
       panels.steps < 1 || panels.columnsOf(sizes) % panels.width != 0 || panels.linesOf(sizes) % panels.steps != 0)
     return op->emitOpError("expects panels that cut its sizes without rest, got ") << value; // E12
-  if (gemm && !isRight(gemm, panels))
-    return op->emitOpError(
-        "expects one side of the matrix in panels to be summed over and the other one in the result alone"); // E12
+  if (std::optional<PanelRead> read = gemm ? gemm.panelRead() : std::nullopt; gemm && (!read || read->leading != panels.leading))
+    return op->emitOpError("expects one side of the matrix in panels to be summed over, in the order of operand a, and the other "
+                           "one in the result alone"); // E12
   return success();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
 #include <optional>
 
 namespace tenon {
@@ -28,6 +29,14 @@ struct Panels {
 
 private:
   int64_t product(llvm::ArrayRef<int64_t> sizes, bool first) const;
+};
+
+/// An operand that may lie in panels, as a matrix of which one side is contracted.
+struct PanelRead {
+  mlir::Value operand;
+  int64_t leading;             ///< so many of its dimensions stand for the first side
+  bool firstIsSummed;          ///< which is contracted; else the second one is
+  std::optional<int64_t> rows; ///< of the other factor, where that is known
 };
 
 /// Constraints of the attribute (TenonDialect.td, E12).

@@ -3,7 +3,8 @@
 #define TENON_ROUND_OPS_TD
 include "TenonDialect.td"
 
-def Tenon_SkipOp : Tenon_Op<"skip", [Tenon_ReadsMemory, ParentOneOf<["StackOp", "LoopOp"]>]> {
+def Tenon_SkipOp : Tenon_Op<"skip", [Tenon_ReadsMemory, DeclareOpInterfaceMethods<ScheduleOpInterface>,
+                                        ParentOneOf<["StackOp", "LoopOp"]>]> {
   let summary = "ends a round of a stack";
   let description = [{
     Formula: where `when` is true, what stands behind it does not run in this round: the carries keep their values, and what the

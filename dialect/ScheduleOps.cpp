@@ -28,6 +28,21 @@ LogicalResult tenon::verifyPlace(Operation *op, PlaceAttr place) {
   return success();
 }
 
+SmallVector<PlaceAttr> PlaceOp::placesNamed() { return {getPlace()}; }
+
+SmallVector<PlaceAttr> CopyOp::placesNamed() { return {getTo()}; }
+PlaceAttr CopyOp::placeWritten() { return getTo(); }
+RankedTensorType CopyOp::typeMoved() { return getFrom().getType(); }
+int64_t CopyOp::touchesOfElement() { return 2; }
+
+SmallVector<PlaceAttr> ReadyOp::placesNamed() { return llvm::to_vector(getPlaces().getAsRange<PlaceAttr>()); }
+
+SmallVector<PlaceAttr> SumSlicesOp::placesNamed() { return {getAt()}; }
+PlaceAttr SumSlicesOp::placeWritten() { return getAt(); }
+RankedTensorType SumSlicesOp::typeMoved() { return cast<RankedTensorType>(getOf()); }
+int64_t SumSlicesOp::touchesOfElement() { return 3; } // what lies there, a partial sum, and one of the two
+int64_t SumSlicesOp::flopsOfElement() { return 1; }
+
 LogicalResult PlaceOp::verify() { return verifyPlace(*this, getPlace()); }
 LogicalResult CopyOp::verify() { return verifyPlace(*this, getTo()); }
 

@@ -48,7 +48,8 @@ def Tenon_SlotAttr : AttrDef<Tenon_Dialect, "Slot"> {
   let assemblyFormat = "`<` $bytes (`after` `[` $after^ `]`)? (`saved` $saved^)? (`temporary` $temporary^)? `>`";
 }
 
-def Tenon_PlaceOp : Tenon_Op<"place", [Pure, Tenon_Address]> {
+def Tenon_PlaceOp : Tenon_Op<"place", [Pure, Tenon_Address, Tenon_OfSchedule,
+                                          DeclareOpInterfaceMethods<ScheduleOpInterface, ["placesNamed"]>]> {
   let summary = "the tensor at a place";
   let description = [{
     Formula: `value = memory at the place`, as it is when it is read.
@@ -73,7 +74,9 @@ def Tenon_PlaceOp : Tenon_Op<"place", [Pure, Tenon_Address]> {
   let assemblyFormat = "$place attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
-def Tenon_CopyOp : Tenon_Op<"copy"> {
+def Tenon_CopyOp : Tenon_Op<"copy", [Tenon_OfSchedule,
+                                     DeclareOpInterfaceMethods<ScheduleOpInterface, ["placesNamed", "placeWritten", "typeMoved",
+                                                                                     "touchesOfElement"]>]> {
   let summary = "brings a tensor to a place";
   let description = [{
     Formula: `memory at the place = from`.
@@ -97,7 +100,7 @@ def Tenon_CopyOp : Tenon_Op<"copy"> {
   let assemblyFormat = "$from `to` $to attr-dict `:` type($from)";
   let hasVerifier = 1;
 }
-def Tenon_ReadyOp : Tenon_Op<"ready"> {
+def Tenon_ReadyOp : Tenon_Op<"ready", [Tenon_OfSchedule, DeclareOpInterfaceMethods<ScheduleOpInterface, ["placesNamed"]>]> {
   let summary = "gradients are finished";
   let description = [{
     Formula: the gradients at `places` are final; they are group `number(indices)` of the entry.
@@ -130,7 +133,10 @@ def Tenon_ReadyOp : Tenon_Op<"ready"> {
   let assemblyFormat = "$number `(` $indices `)` $places attr-dict";
   let hasVerifier = 1;
 }
-def Tenon_SumSlicesOp : Tenon_Op<"sum_slices"> {
+def Tenon_SumSlicesOp : Tenon_Op<"sum_slices", [Tenon_OfSchedule,
+                                                    DeclareOpInterfaceMethods<ScheduleOpInterface,
+                                                                              ["placesNamed", "placeWritten", "typeMoved",
+                                                                               "touchesOfElement", "flopsOfElement"]>]> {
   let summary = "adds the gradient of a slice to those of the slices before it";
   let description = [{
     Formula: `g = partial[l] + g` for each level l of TnContext::add_levels, the lowest first; then `partial[k] = g` for
@@ -159,7 +165,7 @@ def Tenon_SumSlicesOp : Tenon_Op<"sum_slices"> {
   let assemblyFormat = "$at attr-dict `:` $of";
   let hasVerifier = 1;
 }
-def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
+def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator, Tenon_OfSchedule]> {
   let summary = "runs its body for each index";
   let description = [{
     Formula: `body(i)` for i = first .. first + count - 1, or from the last down to the first.

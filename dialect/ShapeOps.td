@@ -16,7 +16,7 @@ class Tenon_SourceOp<string mnemonic, list<Trait> traits = [], int cost = 0>
   let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
 
-def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike]> {
+def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike, Tenon_OfPlaces]> {
   let summary = "one number at every place";
   let description = [{
     Formula: `y = value`. The value is kept as f64 (exact for i32 and i1).
@@ -42,7 +42,7 @@ def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike]> {
   let assemblyFormat = "$value attr-dict `:` type($y)";
   let hasFolder = 1;
 }
-def Tenon_SizeOp : Tenon_SourceOp<"size"> {
+def Tenon_SizeOp : Tenon_SourceOp<"size", [Tenon_OfPlaces]> {
   let summary = "a linear form of the dims as a number";
   let description = [{
     Formula: `y = form(dims)`, a scalar.
@@ -67,7 +67,7 @@ def Tenon_SizeOp : Tenon_SourceOp<"size"> {
   let assemblyFormat = "$form attr-dict `:` type($y)";
   let hasFolder = 1;
 }
-def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
+def Tenon_IotaOp : Tenon_SourceOp<"iota", [Tenon_OfPlaces]> {
   let summary = "the place along one dimension";
   let description = [{
     Formula: `y[.., i, ..] = i`, i the index of dimension `dim`.
@@ -92,7 +92,7 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
   let assemblyFormat = "$dim attr-dict `:` type($y)";
   let hasFolder = 1;
 }
-def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [], 60> {
+def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [Tenon_OfPlaces], 60> {
   let summary = "sinusoidal position table";
   let description = [{
     Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1,
@@ -151,6 +151,7 @@ def Tenon_BroadcastOp : Tenon_ViewOp<"broadcast"> {
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = Tenon_ElementCost<"0">.method # [{
     bool repeatsOperand() { return getX().getType().getRank() < getY().getType().getRank(); }
+    std::optional<llvm::SmallVector<int64_t>> dimsOf(mlir::OpOperand &) { return llvm::to_vector(getDims()); }
   }];
 }
 def Tenon_ReshapeOp : Tenon_ViewOp<"reshape"> {

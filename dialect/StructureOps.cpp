@@ -76,8 +76,9 @@ LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) 
   FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), shortParameterType(module));
   const Attribute panels = succeeded(parameter) ? (*parameter)->getAttr(kPanels) : Attribute();
   auto isRight = [&](OpOperand &use) {
-    auto gemm = dyn_cast<GemmOp>(use.getOwner());
-    return gemm && gemm->getAttr(kPanels) == panels && gemm.getB() == use.get() && gemm.getA() != use.get();
+    auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
+    std::optional<PanelRead> read = kernel ? kernel.panelRead() : std::nullopt;
+    return read && read->operand == use.get() && kernel->getAttr(kPanels) == panels;
   };
   if (panels && !getRemainder() && !llvm::all_of(getValue().getUses(), isRight)) // C6
     return emitOpError("expects to be read as operand b of gemms alone, with tenon.panels = ") << panels;
@@ -133,6 +134,57 @@ LogicalResult AppendStateOp::verify() {
     return emitOpError("expects a scalar as position, got ") << getPosition().getType();
   return verifyState(*this, getWhole()); // C5, C6, C7
 }
+
+// ---- where they lie
+
+/// In an arena whose offsets are those of the parameters, by bytes of `stored` (of its own elements where that is null).
+static Buffer placeInArena(Operation *op, Memory memory, FlatSymbolRefAttr name, ValueRange depths, Type stored) {
+  auto parameter = op->getParentOfType<ModuleOp>().lookupSymbol<ParameterOp>(name);
+  // One layout, by elements.
+  const int64_t part = stored ? elementBytes(parameter.getType().getElementType()) / elementBytes(stored) : 1;
+  Buffer buffer{memory, int64_t(parameter.getOffset()) / part, {}};
+  buffer.steps =
+      depthSteps(depths, parameter.getType().getShape(), getAffineConstantExpr(parameter.getStride() / part, op->getContext()));
+  return buffer;
+}
+std::optional<Buffer> ReadParameterOp::placeOfResult() {
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  if (!getRemainder() && tensorOf(getValue()).getElementType() == copyType(module))
+    return placeInArena(*this, Memory::Copies, getParameterAttr(), getDepths(), copyType(module));
+  return placeInArena(*this, getRemainder() ? Memory::Remainders : Memory::Parameters, getParameterAttr(), getDepths(),
+                      parameterType(module));
+}
+std::optional<Buffer> ReadLossScaleOp::placeOfResult() { return Buffer{Memory::LossScale, 0, {}}; }
+std::optional<Delivery> WriteGradientOp::delivery() {
+  return Delivery{getGradient(), placeInArena(*this, Memory::Gradients, getParameterAttr(), getDepths(), {})};
+}
+
+/// `element`: of a depth.
+static Buffer placeOfState(Operation *op, Memory memory, int64_t index, ValueRange depths, Value element) {
+  Buffer buffer{memory, index, {}};
+  if (depths.empty())
+    return buffer;
+  auto states = op->getParentOfType<FunctionOpInterface>()->getAttrOfType<ArrayAttr>("tenon.states");
+  auto whole = cast<RankedTensorType>(cast<TypeAttr>(states[index]).getValue());
+  buffer.steps = depthSteps(depths, whole.getShape(), tensorBytes(tensorOf(element)));
+  return buffer;
+}
+std::optional<Buffer> ReadStateOp::placeOfResult() {
+  auto inPlace = (*this)->getParentOfType<FunctionOpInterface>()->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
+  const bool isKept = inPlace && inPlace[getIndex()];
+  return placeOfState(*this, isKept ? Memory::KeptStates : Memory::States, getIndex(), getDepths(), getValue());
+}
+std::optional<Delivery> WriteStateOp::delivery() {
+  return Delivery{getValue(), placeOfState(*this, Memory::NextStates, getIndex(), getDepths(), getValue())};
+}
+std::optional<Buffer> AppendStateOp::placeOfResult() {
+  return placeOfState(*this, Memory::KeptStates, getIndex(), getDepths(), getWhole());
+}
+
+std::optional<Part> AtDepthOp::partOf() {
+  return Part{getX(), {getDepth(), tensorBytes(tensorOf(getY())), -int64_t(getFirst())}};
+}
+std::optional<Delivery> OutputOp::delivery() { return Delivery{getValue(), {Memory::Output, int64_t(getIndex()), {}}}; }
 
 // ---- stacks
 

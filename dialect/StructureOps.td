@@ -42,7 +42,8 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     int64_t stackElements();
   }];
 }
-def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                                            DeclareOpInterfaceMethods<MemoryOpInterface, ["placeOfResult"]>]> {
   let summary = "value of a parameter, or of its slice at the depths of the stacks around it";
   let description = [{
     Formula: `value = parameter[depths]`.
@@ -70,7 +71,8 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
   let results = (outs Tenon_RealTensor:$value);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? (`remainder` $remainder^)? attr-dict `:` type($value)";
 }
-def Tenon_ReadLossScaleOp : Tenon_Op<"read_loss_scale", [Pure, Tenon_Address]> {
+def Tenon_ReadLossScaleOp : Tenon_Op<"read_loss_scale", [Pure, Tenon_Address,
+                                                             DeclareOpInterfaceMethods<MemoryOpInterface, ["placeOfResult"]>]> {
   let summary = "what the loss is multiplied by before its gradient is taken";
   let description = [{
     Formula: `scale` = the loss scale before this step, which `tenon.optimize` changes at its end (its settings scale_growth,
@@ -91,7 +93,8 @@ def Tenon_ReadLossScaleOp : Tenon_Op<"read_loss_scale", [Pure, Tenon_Address]> {
   let assemblyFormat = "attr-dict `:` type($scale)";
   let hasVerifier = 1;
 }
-def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                                            DeclareOpInterfaceMethods<MemoryOpInterface, ["delivery"]>]> {
   let summary = "stores the gradient of a parameter, or of its slice at a depth";
   let description = [{
     Formula: `gradient of parameter[depths] = gradient`. Each parameter (each depth of it) that the step trains is written exactly
@@ -116,7 +119,8 @@ def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethod
   let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths, Tenon_RealTensor:$gradient);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? `,` $gradient attr-dict `:` type($gradient)";
 }
-def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure, Tenon_Address]> {
+def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure, Tenon_Address,
+                                                    DeclareOpInterfaceMethods<MemoryOpInterface, ["placeOfResult"]>]> {
   let summary = "old value of state number `index` of the entry, or of its slice at a depth";
   let description = [{
     Formula: `value = state[depths]`, as it was before the run. Of a state that is kept in place (`tenon.append_state`) only the
@@ -143,7 +147,7 @@ def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure, Tenon_Address]> {
   let assemblyFormat = "$index (`[` $depths^ `]`)? attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
-def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
+def Tenon_WriteStateOp : Tenon_Op<"write_state", [DeclareOpInterfaceMethods<MemoryOpInterface, ["delivery"]>]> {
   let summary = "new value of state number `index` of the entry, or of its slice at a depth";
   let description = [{
     Formula: `state[depths] = value`, for the next run. Written once per run and depth; reads see the old value.
@@ -169,7 +173,8 @@ def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let hasVerifier = 1;
 }
 def Tenon_AppendStateOp : Tenon_Op<"append_state",
-                                   [DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
+                                   [DeclareOpInterfaceMethods<MemoryOpInterface, ["placeOfResult"]>,
+                                    DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
   let summary = "writes rows into a state that is kept in place, and gives the whole state";
   let description = [{
     Formula: `whole[.., position + i, ..] = rows[.., i, ..]`, elsewhere the old state.
@@ -293,6 +298,7 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, Tenon_Reads
   let builders = [OpBuilder<(ins), [{ (void)$_builder, (void)$_state; }]>];
 }
 def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, Tenon_Address, InferTypeOpAdaptor,
+                                            DeclareOpInterfaceMethods<MemoryOpInterface, ["partOf"]>,
                                             DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
   let description = [{
@@ -345,7 +351,7 @@ def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, Tenon_Source, DeclareOpI
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<"0">.method;
 }
-def Tenon_OutputOp : Tenon_Op<"output"> {
+def Tenon_OutputOp : Tenon_Op<"output", [DeclareOpInterfaceMethods<MemoryOpInterface, ["delivery"]>]> {
   let summary = "result number `index` of the entry";
   let description = [{
     Formula: `result[index] = value`, stored dense and row-major into the caller's buffer.

@@ -1,5 +1,6 @@
 // The dialect, its interfaces and ops.
 #pragma once
+#include "dialect/Panels.h"
 #include "dialect/TensorSizes.h"
 #include "dialect/Traits.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -30,8 +31,11 @@ template <typename OpTy> struct SizesOfEntry : mlir::OpTrait::TraitBase<OpTy, Si
 
 #include "dialect/TenonDialect.h.inc"
 #include "dialect/TenonEnums.h.inc"
-#include "dialect/TenonInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/TenonAttributes.h.inc"
+
+#include "dialect/Buffer.h" // of a Memory
+
+#include "dialect/TenonInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/TenonOps.h.inc"

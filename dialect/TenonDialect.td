@@ -72,6 +72,11 @@ def Tenon_ElementFormula : Tenon_Trait<"ElementFormula">;
 def Tenon_ReadsRows : Tenon_Trait<"ReadsRows">;
 def Tenon_Contraction : Tenon_Trait<"Contraction">;
 def Tenon_ReadsMemory : Tenon_Trait<"ReadsMemory">;
+def Tenon_OfPlaces : Tenon_Trait<"OfPlaces">;
+def Tenon_StopsGradient : Tenon_Trait<"StopsGradient">;
+def Tenon_PutsResults : Tenon_Trait<"PutsResults">;
+def Tenon_UpdatesParameters : Tenon_Trait<"UpdatesParameters">;
+def Tenon_OfSchedule : Tenon_Trait<"OfSchedule">;
 /// The body of an op's elementCost, for its extraClassDeclaration.
 class Tenon_ElementCost<string cost> {
   string method = "unsigned elementCost() { return " # cost # "; }";

@@ -37,7 +37,19 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
     InterfaceMethod<
       "Whether the operands must be the very numbers that others read (it tests them for being equal), not numbers computed "
       "once more.",
-      "bool", "comparesExactly", (ins), "", [{ return false; }]>];
+      "bool", "comparesExactly", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
+      [{The dimensions of the result that those of `operand`, a tensor, are, where each element of the result is made of one
+        element of it, the one at these dimensions of its own indices. Nothing: of others, or the op does not say.}],
+      "::std::optional<::llvm::SmallVector<int64_t>>", "dimsOf", (ins "::mlir::OpOperand &":$operand), "", [{
+        if constexpr (ConcreteOp::template hasTrait<::tenon::Elementwise>())
+          return ::tenon::dimsOfTensor(operand.get());
+        return ::std::nullopt;
+      }]>,
+    InterfaceMethod<
+      [{Whether the reversed loop computes the result again (true) or loads it (false), where that is settled by what the op does
+        to the size of an element. Nothing: what reads it decides.}],
+      "::std::optional<bool>", "isMadeAgain", (ins), "", [{ return ::std::nullopt; }]>];
 }
 
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
@@ -59,8 +71,9 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       "of its elements is moved.",
       "::mlir::Value", "startsFrom", (ins "unsigned":$result), "", [{ return {}; }]>,
     InterfaceMethod<
-      [{Sizes of the index space whose points are computed independently of each other: what a target may run in parallel, as
-        reports and plans show it. Empty: one point.}],
+      [{Sizes of the index space whose points are computed independently of each other, by any order of the terms of each: what a
+        target runs in parallel is these points or blocks of them. How it cuts them, and whether it cuts a point further (a sum
+        in parts of a fixed order), is its own affair. Empty: one point.}],
       "::llvm::SmallVector<::mlir::AffineExpr>", "parallelDomain", (ins), "", [{ return {}; }]>,
     InterfaceMethod<
       [{Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on
@@ -70,7 +83,53 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<
       "Bytes that have to be read or written at least: each tensor once, of a gathered one only what is named.",
       "::tenon::Polynomial", "countBytes", (ins "::tenon::FormulaSpace &":$space), "",
-      [{ return ::tenon::bytesOfTensors($_op, space); }]>];
+      [{ return ::tenon::bytesOfTensors($_op, space); }]>,
+    InterfaceMethod<
+      "The operand that may lie in panels instead of row-major (Panels.h), as a matrix. Nothing: none may.",
+      "::std::optional<::tenon::PanelRead>", "panelRead", (ins), "", [{ return ::std::nullopt; }]>];
+}
+
+def MemoryOpInterface : OpInterface<"MemoryOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    An op that names memory which the planner does not give out: its result lies there, or is a part of another tensor, or it
+    brings a tensor there. The planner and the schedule ask this and name no op; places of parameters are there once
+    `tenon-place-parameters` has run.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "Where the result lies. Nothing: it is a part, or there is none.",
+      "::std::optional<::tenon::Buffer>", "placeOfResult", (ins), "", [{ return ::std::nullopt; }]>,
+    InterfaceMethod<
+      "What the result is a part of. Nothing: of no other tensor.",
+      "::std::optional<::tenon::Part>", "partOf", (ins), "", [{ return ::std::nullopt; }]>,
+    InterfaceMethod<
+      "What it brings where. A value that is made for it is written there. Nothing: it reads.",
+      "::std::optional<::tenon::Delivery>", "delivery", (ins), "", [{ return ::std::nullopt; }]>];
+}
+
+def ScheduleOpInterface : OpInterface<"ScheduleOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    An op of the schedule form besides kernels and loops: what names places and moves tensors. Checks, reports and groups of
+    gradients ask this.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "The places that it names, which have to be there.",
+      "::llvm::SmallVector<::tenon::PlaceAttr>", "placesNamed", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "The one of these that it writes. Null: none.",
+      "::tenon::PlaceAttr", "placeWritten", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "The type of what it moves, a row of reports. Null: nothing, there is no row.",
+      "::mlir::RankedTensorType", "typeMoved", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "How often it reads or writes each element of that.",
+      "int64_t", "touchesOfElement", (ins), "", [{ return 0; }]>,
+    InterfaceMethod<
+      "How many operations it takes for each, counted as those of kernels.",
+      "int64_t", "flopsOfElement", (ins), "", [{ return 0; }]>];
 }
 
 def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
@@ -91,6 +150,10 @@ def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
       "Whether `value`, an operand or a result, may have 16 bits where it is saved for the backward pass, although this op reads "
       "or makes more.",
       "bool", "isSavedNarrow", (ins "::mlir::Value":$value), "", [{ return false; }]>,
+    InterfaceMethod<
+      [{Whether it rounds of `operand`, one of those that may have 16 bits, the elements that it reaches itself, which are fewer
+        than there are where a state is kept in place: then it is not rounded as a whole.}],
+      "bool", "roundsWhatItReads", (ins "::mlir::OpOperand &":$operand), "", [{ return false; }]>,
     InterfaceMethod<
       "Whether it takes rounded numbers of an operand where a product rounds them anyway, so that these alone exist in memory.",
       "bool", "readsRounded", (ins), "", [{ return false; }]>,

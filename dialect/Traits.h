@@ -27,11 +27,25 @@ template <typename Op> struct ElementFormula : mlir::OpTrait::TraitBase<Op, Elem
 template <typename Op> struct ReadsRows : mlir::OpTrait::TraitBase<Op, ReadsRows> {};
 /// A sum over a whole index space for each element: a kernel of its own, never computed where it is read.
 template <typename Op> struct Contraction : mlir::OpTrait::TraitBase<Op, Contraction> {};
+/// Its elements are functions of their places and of the dims: known before there are data.
+template <typename Op> struct OfPlaces : mlir::OpTrait::TraitBase<Op, OfPlaces> {};
+/// Gives what it reads and takes no gradient there.
+template <typename Op> struct StopsGradient : mlir::OpTrait::TraitBase<Op, StopsGradient> {};
+/// A kernel whose results are stored by `tenon.put` in its first region: what nobody reads of them goes with its puts.
+template <typename Op> struct PutsResults : mlir::OpTrait::TraitBase<Op, PutsResults> {};
+/// Changes parameters: what stands before it in a step are the gradients, and it and the rest the update.
+template <typename Op> struct UpdatesParameters : mlir::OpTrait::TraitBase<Op, UpdatesParameters> {};
+/// Of the schedule form alone: it names places.
+template <typename Op> struct OfSchedule : mlir::OpTrait::TraitBase<Op, OfSchedule> {};
 /// What it reads in the forward pass exists in memory anyway, so that the reversed loop loads it instead of computing it again.
 template <typename Op> struct ReadsMemory : mlir::OpTrait::TraitBase<Op, ReadsMemory> {};
 
 /// The operands of an op that are tensors, each once.
 llvm::SmallVector<mlir::Value> tensorOperands(mlir::Operation *op);
+/// Whether it computes scalars of scalars alone (depths, sizes, sums of them): code beside the kernels, which repeat it.
+bool isScalarCode(mlir::Operation *op);
+/// The dimensions of a tensor, in order.
+llvm::SmallVector<int64_t> dimsOfTensor(mlir::Value tensor);
 /// Elements and bytes of a tensor.
 Polynomial elementsOf(mlir::Value tensor, FormulaSpace &space);
 Polynomial bytesOf(mlir::Value tensor, FormulaSpace &space);

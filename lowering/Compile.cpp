@@ -122,7 +122,7 @@ bool Compilation::findTargetOfRequest() {
   }
   std::vector<std::string> known = target->variants();
   known.push_back(kBestVariant.str());
-  for (const std::string &wanted : request.tiers)
+  for (const std::string &wanted : request.variants)
     if (!llvm::is_contained(known, wanted)) {
       complain("unknown tier '" + wanted + "': expected " + alternatives(known));
       return false;
@@ -176,7 +176,7 @@ int Compilation::emit() {
                       lossesHash(),
                       parameterBytes(*module),
                       target,
-                      target->chooseVariants(*module, request.tiers, request.machineTier),
+                      target->chooseVariants(*module, request.variants, request.machineVariant),
                       typesOfModule().exceptions ? program->computeOf : std::map<std::string, std::string>(),
                       entriesSavingAll};
   for (auto &[name, value] : request.check.set)

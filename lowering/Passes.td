@@ -147,7 +147,8 @@ def DecomposeForTarget : Pass<"tenon-decompose-for-target", "::mlir::func::FuncO
   let description = [{
     Behind differentiation, before kernels are selected: an op with a kernel of its own (attention, its gradient, running sums)
     that the target refuses, for its element type say, becomes contractions, gathers, reductions and elementwise ops through
-    DecomposableOpInterface, with a warning that gives the reason and the bytes of the largest tensor that now exists. With
+    DecomposableOpInterface, with a warning that gives the reason and the bytes of the largest tensor that now exists. Types are
+    those that `tenon-apply-numerics`, which comes behind, will give: a copy of the function has them, and is asked about. With
     `without=all` a program consists afterwards of what becomes `nest` and `gemm`, of `scatter_add`, `append_state`, `optimize`,
     copies and loops: the first rung of a new target. The scalar code that an op brings (the step of attention) goes on as it
     is, as that of `tenon.map`.

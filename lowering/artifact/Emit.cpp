@@ -96,7 +96,8 @@ LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, con
     std::shared_ptr<HostModule> tables = emitTables(module, entries, parts, options, manifest);
     if (!tables)
       return failure();
-    parts.code.push_back({"tables", [tables](CodeForm form) { return compileForHost(*tables, {}, form); }});
+    parts.code.push_back(
+        {"tables", [tables, &target](CodeForm form) { return compileForHost(*tables, HostMachine(target.host()), form); }});
   }
   const CodeForm form = options.kind == EmitOptions::Kind::Llvm       ? CodeForm::Llvm
                         : options.kind == EmitOptions::Kind::Assembly ? CodeForm::Assembly
@@ -118,7 +119,7 @@ LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, con
   }
   if (options.kind != EmitOptions::Kind::Library)
     return success();
-  LinkResult linked = linkLibrary(objects, options.directory, "lib" + options.name + ".so");
+  LinkResult linked = linkLibrary(objects, options.directory, "lib" + options.name + ".so", target.host().folders);
   for (const std::string &object : objects)
     ::remove(object.c_str());
   if (linked.kind != LinkResult::Kind::Linked)

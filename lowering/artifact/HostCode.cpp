@@ -1,7 +1,6 @@
 #include "lowering/artifact/HostCode.h"
 #include "lowering/PassFlags.h"
 #include "lowering/artifact/LlvmCode.h"
-#include "lowering/artifact/OneLaneStores.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -26,8 +25,6 @@ void buildLlvmPipeline(mlir::OpPassManager &module) {
   module.addPass(mlir::createConvertToLLVMPass());
   module.addPass(mlir::createReconcileUnrealizedCastsPass());
 }
-
-llvm::StringRef hostTriple() { return "x86_64-pc-linux-gnu"; }
 
 HostModule::~HostModule() {
   code.reset(); // before its context
@@ -61,11 +58,11 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &hos
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
   });
-  llvm::Triple triple(hostTriple());
+  llvm::Triple triple(host.platform.triple);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same on all tiers
+  llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same in all variants
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.MCOptions.AsmVerbose = true; // --emit=asm names spills
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -82,13 +79,14 @@ static constexpr const char *passPipeline =
     "loop(indvars,loop-unroll-full),sroa,gvn,loop-mssa(licm),instcombine<no-verify-fixpoint>,dse,simplifycfg),"
     "globaldce";
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine, const HostPlatform &platform) {
   runPasses(module, machine, llvm::PipelineTuningOptions(), [](llvm::PassBuilder &builder) {
     llvm::ModulePassManager passes;
     llvm::cantFail(builder.parsePassPipeline(passes, passPipeline));
     return passes;
   });
-  storeSingleLanes(module);
+  if (platform.correct)
+    platform.correct(module);
 }
 
 CodeResult compileForHost(HostModule &code, const HostMachine &host, CodeForm form) {
@@ -111,7 +109,7 @@ CodeResult compileForHost(HostModule &code, const HostMachine &host, CodeForm fo
   llvm::raw_string_ostream errors(result.error);
   if (llvm::verifyModule(module, &errors))
     return result;
-  optimise(module, *machine);
+  optimise(module, *machine, host.platform);
   if (form == CodeForm::Llvm) {
     llvm::raw_string_ostream(result.data) << module;
     return result;

@@ -18,14 +18,16 @@ namespace tenon {
 /// this list.
 void buildLlvmPipeline(mlir::OpPassManager &module);
 
-/// What code may use of a processor; by default, of any.
+/// What code may use of a host's processor: what all of that platform have, or more.
 struct HostMachine {
-  std::string cpu = "x86-64"; // LLVM's -mcpu
-  std::string features;       // and -mattr
-  int64_t vectorBits = 128;   // of its registers
+  explicit HostMachine(const HostPlatform &platform) : platform(platform), cpu(platform.cpu), vectorBits(platform.vectorBits) {}
+  HostMachine(const HostPlatform &platform, std::string cpu, std::string features, int64_t vectorBits)
+      : platform(platform), cpu(std::move(cpu)), features(std::move(features)), vectorBits(vectorBits) {}
+  const HostPlatform &platform;
+  std::string cpu;      // LLVM's -mcpu
+  std::string features; // and -mattr
+  int64_t vectorBits;   // of its registers
 };
-
-llvm::StringRef hostTriple();
 
 /// A module on its way to an object file. LLVM contexts are not shared, so that modules compile in parallel.
 struct HostModule {
@@ -40,7 +42,7 @@ struct HostModule {
 std::shared_ptr<HostModule> translateForHost(mlir::ModuleOp module, const std::string &name, PassFlags *flags,
                                              llvm::function_ref<bool(llvm::StringRef)> isVisible);
 
-/// Optimises (without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from
+/// Optimises (without LLVM's own vectorisers: the code comes as vectors) and compiles. Safe to call from
 /// several threads with different modules.
 CodeResult compileForHost(HostModule &module, const HostMachine &machine, CodeForm form);
 

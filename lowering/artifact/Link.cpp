@@ -43,7 +43,8 @@ bool isLibrary(const std::string &path) {
 
 } // namespace
 
-LinkResult linkLibrary(const std::vector<std::string> &objects, const std::string &directory, const std::string &name) {
+LinkResult linkLibrary(const std::vector<std::string> &objects, const std::string &directory, const std::string &name,
+                       llvm::ArrayRef<llvm::StringLiteral> folders) {
   auto linker = llvm::sys::findProgramByName("ld.lld-22");
   if (!linker)
     linker = llvm::sys::findProgramByName("ld.lld");
@@ -55,9 +56,9 @@ LinkResult linkLibrary(const std::vector<std::string> &objects, const std::strin
   for (const char *flag : {"--hash-style=gnu", "-z", "now", "-z", "relro", "--gc-sections", "--no-undefined", "--as-needed"})
     arguments.push_back(flag);
   arguments.insert(arguments.end(), objects.begin(), objects.end());
-  for (const char *place : {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"})
+  for (llvm::StringRef place : folders)
     if (llvm::sys::fs::is_directory(place))
-      arguments.push_back(std::string("-L") + place);
+      arguments.push_back(("-L" + place).str());
   arguments.push_back("-l:libc.so.6");
   arguments.push_back("-l:libm.so.6");
   std::vector<llvm::StringRef> views(arguments.begin(), arguments.end());

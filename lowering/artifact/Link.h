@@ -1,5 +1,7 @@
 // Object files to the shared library.
 #pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
 
@@ -14,7 +16,9 @@ struct LinkResult {
   std::string message;
 };
 
-/// Links object files into the shared library DIRECTORY/NAME with libc and libm, by the system's ld.lld.
-LinkResult linkLibrary(const std::vector<std::string> &objects, const std::string &directory, const std::string &name);
+/// Links object files into the shared library DIRECTORY/NAME with libc and libm, by the system's ld.lld. `folders`: where these
+/// are, as far as there are such.
+LinkResult linkLibrary(const std::vector<std::string> &objects, const std::string &directory, const std::string &name,
+                       llvm::ArrayRef<llvm::StringLiteral> folders);
 
 } // namespace tenon

@@ -61,7 +61,7 @@ public:
   mlir::Value widePolynomial(mlir::Value x, llvm::ArrayRef<double> coefficients) {
     mlir::Value y = wide(coefficients[0]);
     for (double c : coefficients.drop_front())
-      y = add(mul(y, x), wide(c)); // no fma: the portable tier would call libm for each lane
+      y = add(mul(y, x), wide(c)); // no fma: code for processors without it would call libm for each lane
     return y;
   }
 

@@ -54,7 +54,7 @@ std::optional<Buffer> ScheduleEmitter::bufferOf(Value tensor) {
 /// The gradients half is what stands before the optimizer, the update half the rest.
 LogicalResult ScheduleEmitter::emitHalves() {
   Block &body = source.getBody().front();
-  auto optimize = llvm::find_if(body, [](Operation &op) { return isa<OptimizeOp>(op); });
+  auto optimize = llvm::find_if(body, [](Operation &op) { return op.hasTrait<UpdatesParameters>(); });
   if (optimize == body.end())
     return emitOps(body.begin(), body.end());
   if (failed(emitHalf(body.begin(), optimize, TN_UPDATE_ONLY)))
@@ -97,10 +97,8 @@ LogicalResult ScheduleEmitter::emitOps(Block::iterator begin, Block::iterator en
 }
 
 LogicalResult ScheduleEmitter::emitOp(Operation &op) {
-  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  if (isa<PlaceOp, SizeValueOp>(op) ||
-      (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
-    return success(); // addresses, and scalars that kernels repeat
+  if (op.hasTrait<Address>() || isScalarCode(&op))
+    return success(); // which kernels repeat
   if (auto loop = dyn_cast<LoopOp>(op))
     return emitLoop(loop);
   if (auto copy = dyn_cast<CopyOp>(op)) {

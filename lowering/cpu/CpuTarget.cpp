@@ -1,11 +1,11 @@
 #include "lowering/cpu/CpuTarget.h"
 #include "dialect/Refusal.h"
-#include "lowering/artifact/HostCode.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "lowering/cpu/TileKernel.h"
+#include "lowering/cpu/HostPlatform.h"
 
 using namespace mlir;
 
@@ -97,7 +97,8 @@ std::vector<std::string> CpuTarget::variantsOf(ModuleOp module) const {
   return names;
 }
 
-llvm::StringRef CpuTarget::triple() const { return hostTriple(); }
+const HostPlatform &CpuTarget::host() const { return hostPlatform(); }
+llvm::StringRef CpuTarget::triple() const { return host().triple; }
 
 const CpuTarget &cpuTarget() {
   static const CpuTarget target;

@@ -21,6 +21,7 @@ public:
   std::vector<std::string> variantsOf(mlir::ModuleOp module) const override;
   mlir::LogicalResult emit(mlir::ModuleOp module, llvm::ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
                            ArtifactParts &parts) const override; // EmitTiers.cpp
+  const HostPlatform &host() const override;
   llvm::StringRef triple() const override;
   llvm::StringRef device() const override { return "host"; }
 };

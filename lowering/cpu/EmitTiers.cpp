@@ -4,6 +4,7 @@
 #include "lowering/cpu/EmitTier.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/SharedTiers.h"
+#include "lowering/cpu/HostPlatform.h"
 #include "llvm/IR/Module.h"
 
 using namespace mlir;
@@ -25,7 +26,7 @@ std::string runSymbol(llvm::StringRef entry, Tier tier) { return ("tn_run_" + en
 
 namespace {
 
-HostMachine machineOf(Tier tier) { return {tierCpu(tier).str(), tierFeatures(tier).str(), tierVectorBits(tier)}; }
+HostMachine machineOf(Tier tier) { return {hostPlatform(), tierCpu(tier).str(), tierFeatures(tier).str(), tierVectorBits(tier)}; }
 
 ArtifactParts::Variant variantOf(Tier tier, ArrayRef<ScheduledEntry> entries) {
   ArtifactParts::Variant variant{tierPublicName(tier).str(), {}};

@@ -49,7 +49,7 @@ AffineExpr blockCost(Block &block, bool lanes) {
 class NestKernel {
 public:
   NestKernel(NestOp nest, KernelSequence &sequence) : nest(nest), sequence(sequence), block(nest.getBody().front()) {
-    sizes = llvm::to_vector(nest.getRows().getResults());
+    sizes = nest.parallelDomain();
     bool loops = false;
     for (Operation &op : block)
       loops |= isa<EachOp, FoldOp>(op);

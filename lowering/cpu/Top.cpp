@@ -14,9 +14,8 @@ namespace {
 class TopKernel {
 public:
   TopKernel(TopOp op, KernelSequence &sequence) : op(op), sequence(sequence) {
-    SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(op.getX().getType()));
-    size = sizes.pop_back_val();
-    rows = product(sizes, op.getContext());
+    size = sizesOf(cast<RankedTensorType>(op.getX().getType())).back();
+    rows = product(op.parallelDomain(), op.getContext());
     best = sizesOf(cast<RankedTensorType>(op.getY().getType())).back();
     element = cast<RankedTensorType>(op.getX().getType()).getElementType();
     width = element.getIntOrFloatBitWidth();

@@ -13,7 +13,7 @@ LogicalResult generateAppendState(AppendStateOp append, LaunchSequence &sequence
   SmallVector<AffineExpr> sizes = sizesOf(whole), ofRows = sizesOf(rows);
   const size_t dim = append.getDim();
   MLIRContext *context = append.getContext();
-  AffineExpr inner = product(ArrayRef(sizes).drop_front(dim + 1), context), total = product(ofRows, context);
+  AffineExpr inner = product(ArrayRef(sizes).drop_front(dim + 1), context), total = product(append.parallelDomain(), context);
   AffineExpr capacity = sizes[dim], count = ofRows[dim];
   Value position = append.getPosition(), newRows = append.getRows(), kept = append.getWhole();
   Type stored = cast<RankedTensorType>(position.getType()).getElementType(), element = whole.getElementType();

@@ -66,21 +66,18 @@ static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileO
   constexpr int64_t widest = 256; // what a thread has registers for
   if (std::max(operands.keyWidth(), operands.valueWidth()) > widest || !tileOf(operands))
     return "the GPU has no kernel for attention with heads of " +
-           std::to_string(std::max(operands.keyWidth(), operands.valueWidth()));
+           std::to_string(std::max(operands.keyWidth(), operands.valueWidth())) + " in " +
+           elementModel(operands.element()).name().str();
   if (!hasCode(operands.step) || !hasCode(operands.placeCode))
     return "the GPU has no kernel for attention with this step";
   return std::nullopt;
 }
 
-std::optional<std::string> refusesAttention(Operation *op) {
-  if (auto forward = dyn_cast<AttentionOp>(op))
-    return refusal(forward, forwardTile);
-  auto backward = dyn_cast<AttentionGradOp>(op);
-  if (!backward)
-    return std::nullopt;
-  if (backward.getComputesPlace() && (WantedGradients(backward).table || WantedGradients(backward).scoreTable))
+std::optional<std::string> refusesAttention(AttentionOp op) { return refusal(op, forwardTile); }
+std::optional<std::string> refusesAttention(AttentionGradOp op) {
+  if (op.getComputesPlace() && (WantedGradients(op).table || WantedGradients(op).scoreTable))
     return "the GPU has no kernel for gradients of tables at computed places";
-  return refusal(backward, backwardTile);
+  return refusal(op, backwardTile);
 }
 
 } // namespace tenon::gpu

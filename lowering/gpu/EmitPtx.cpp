@@ -123,7 +123,7 @@ CodeResult tableOf(const std::string &symbol, llvm::StringRef variant, const std
   global(llvm::ConstantStruct::get(type, {text(variant), text(ptx), list(&KernelName::symbol), list(&KernelName::place),
                                           llvm::ConstantInt::get(i32, kernels.size())}),
          true, symbol);
-  return compileForHost(table, {}, CodeForm::Object);
+  return compileForHost(table, HostMachine(cpu::hostPlatform()), CodeForm::Object);
 }
 
 std::string symbolOf(llvm::StringRef prefix, llvm::StringRef name) { return (prefix + name).str(); }
@@ -163,7 +163,8 @@ LogicalResult GpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
        }});
   // The text of a stage is that of the kernels.
   parts.code.push_back({chip.name.str() + ".host", [runs](CodeForm form) {
-                          return form == CodeForm::Object ? compileForHost(*runs, {}, form) : CodeResult();
+                          return form == CodeForm::Object ? compileForHost(*runs, HostMachine(cpu::hostPlatform()), form)
+                                                          : CodeResult();
                         }});
   return success();
 }

@@ -3,6 +3,7 @@
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/gpu/Generators.h"
 #include "lowering/gpu/ScalarCode.h"
 
 using namespace mlir;
@@ -53,8 +54,8 @@ Launch LaunchSequence::unlessSkipped(Launch launch) {
 }
 
 LogicalResult LaunchSequence::emitKernels(Operation *op) {
-  if (hasKernel(op))
-    return generateKernel(op, *this);
+  if (auto kernel = dyn_cast<GpuKernelOpInterface>(op))
+    return kernel.generate(*this);
   return notSupported(op) << op->getName() << " in the schedule form of a GPU";
 }
 

@@ -1,5 +1,6 @@
 #include "lowering/gpu/GpuTarget.h"
 #include "dialect/Refusal.h"
+#include "lowering/gpu/Generators.h"
 #include "lowering/gpu/Launch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -25,31 +26,33 @@ void GpuTarget::registerDialects(DialectRegistry &registry) const {
   registerConvertToLLVMDependentDialectLoading(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerKernelGenerators(registry);
 }
 
 void GpuTarget::registerPasses() const { registerGpuPasses(); }
 
 std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
-  if (!hasKernel(kernel))
-    return "the GPU has no kernel for " + kernel->getName().getStringRef().str();
-  return refusesAttention(kernel);
+  auto generated = dyn_cast<GpuKernelOpInterface>(kernel.getOperation());
+  return generated ? generated.refusal() : "the GPU has no kernel for " + kernel->getName().getStringRef().str();
 }
 
 DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
-  DictionaryAttr choice = refuses(kernel) ? DictionaryAttr() : chooseKernel(kernel);
+  auto generated = dyn_cast<GpuKernelOpInterface>(kernel.getOperation());
+  DictionaryAttr choice = generated && !generated.refusal() ? generated.choose() : DictionaryAttr();
   if (!choice)
     return {};
   return DictionaryAttr::get(kernel.getContext(), NamedAttribute(StringAttr::get(kernel.getContext(), chip.name), choice));
 }
 
 FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
-  if (!hasKernel(kernel))
+  auto generated = dyn_cast<GpuKernelOpInterface>(kernel.getOperation());
+  if (!generated)
     return notSupported(kernel) << kernel->getName() << " on a GPU";
-  if (std::optional<std::string> reason = refusesAttention(kernel))
+  if (std::optional<std::string> reason = generated.refusal())
     return notSupported(kernel) << *reason;
   KernelNeeds needs;
   LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs, chip.name);
-  if (failed(generateKernel(kernel, sequence)))
+  if (failed(generated.generate(sequence)))
     return failure();
   return needs;
 }

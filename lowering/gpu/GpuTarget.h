@@ -1,7 +1,7 @@
 // NVIDIA GPUs, as targets: one per generation of chips that kernels are made for, by the name that NVIDIA's compilers give it.
 // Its code is PTX, which the driver of the machine compiles for the chip that is there, or a later one.
 #pragma once
-#include "lowering/target/Target.h"
+#include "lowering/cpu/HostPlatform.h"
 
 namespace tenon::gpu {
 
@@ -24,6 +24,7 @@ public:
   std::vector<std::string> variantsOf(mlir::ModuleOp) const override { return variants(); }
   mlir::LogicalResult emit(mlir::ModuleOp module, llvm::ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
                            ArtifactParts &parts) const override; // EmitPtx.cpp
+  const HostPlatform &host() const override { return cpu::hostPlatform(); }
   llvm::StringRef triple() const override { return "nvptx64-nvidia-cuda"; }
   llvm::StringRef device() const override { return "cuda"; }
 

@@ -153,18 +153,15 @@ Value blocksFor(EntryCode &code, Value count, int64_t threads);
 /// 256, or what a smaller number of elements, where it is known, takes.
 int64_t threadsFor(mlir::AffineExpr count);
 
-/// Whether the GPU has kernels for ops of this kind.
-bool hasKernel(mlir::Operation *op);
-/// Why it has none for a fused attention op that it has kernels for as a kind.
-std::optional<std::string> refusesAttention(mlir::Operation *op);
-/// What is chosen for an op (tenon.chosen), before memory is planned; null: nothing.
-mlir::DictionaryAttr chooseKernel(mlir::Operation *op);
+/// Why there is no kernel for a fused attention op, or nothing.
+std::optional<std::string> refusesAttention(AttentionOp op);
+std::optional<std::string> refusesAttention(AttentionGradOp op);
+/// What is chosen for an op (tenon.chosen), before memory is planned.
 mlir::DictionaryAttr chooseNest(NestOp op);
 mlir::DictionaryAttr chooseGemm(GemmOp op);
 mlir::DictionaryAttr chooseAttention(AttentionOp op);
 mlir::DictionaryAttr chooseAttentionGradient(AttentionGradOp op);
 /// The kernels of one op; errors are reported there.
-mlir::LogicalResult generateKernel(mlir::Operation *op, LaunchSequence &sequence);
 mlir::LogicalResult generateNest(NestOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateScatterAdd(ScatterAddOp op, LaunchSequence &sequence);

@@ -18,10 +18,7 @@ constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "row
 
 class NestKernel {
 public:
-  explicit NestKernel(NestOp nest)
-      : nest(nest), block(nest.getBody().front()), rows(llvm::to_vector(nest.getRows().getResults())) {
-    findInner();
-  }
+  explicit NestKernel(NestOp nest) : nest(nest), block(nest.getBody().front()), rows(nest.parallelDomain()) { findInner(); }
 
   DictionaryAttr choose() {
     auto known = dyn_cast<AffineConstantExpr>(inner);

@@ -32,7 +32,7 @@ public:
     if (!(target && base && base->samePlace(*target))) // else dx lies where the base lies
       addFill();
     Launch launch{"scatter_add", op.getLoc(), {op.getDy(), op.getIndex()}, {op.getDx()}, {}, {}, {}, {}, 1, false, {}};
-    AffineExpr places = product(sizesAt(dxSizes, outer), op.getContext());
+    AffineExpr places = product(op.parallelDomain(), op.getContext());
     launch.threads = threadsFor(places);
     launch.blocks = [=, threads = launch.threads](EntryCode &code) { return blocksFor(code, code.size(places), threads); };
     launch.body = [this, places](KernelCode &code) {

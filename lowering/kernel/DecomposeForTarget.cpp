@@ -3,6 +3,8 @@
 #include "lowering/Passes.h"
 #include "lowering/kernel/ValuesInMemory.h"
 #include "lowering/target/Target.h"
+#include "lowering/tensor/ApplyNumerics.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -12,15 +14,42 @@ namespace tenon {
 
 namespace {
 
+/// A function as mixed precision will have it: a copy, since what is taken apart is rounded by the rules of its parts.
+class TypedCopy {
+public:
+  explicit TypedCopy(func::FuncOp function) : module(ModuleOp::create(function.getLoc())) {
+    auto source = function->getParentOfType<ModuleOp>();
+    module->getOperation()->setAttrs(source->getAttrDictionary());
+    OpBuilder builder(module->getBodyRegion());
+    for (auto parameter : source.getOps<ParameterOp>())
+      builder.clone(*parameter);
+    copy = cast<func::FuncOp>(builder.clone(*function, copies));
+  }
+  /// Before types are applied: the copy of an op.
+  Operation *of(Operation *op) const { return copies.lookup(op); }
+  func::FuncOp apply() {
+    applyNumerics(copy);
+    return copy;
+  }
+
+private:
+  OwningOpRef<ModuleOp> module;
+  IRMapping copies;
+  func::FuncOp copy;
+};
+
+/// On ops of a copy: the number of what they are a part of.
+constexpr llvm::StringLiteral kPart = "tenon.part";
+
 struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
   using DecomposeForTargetBase::DecomposeForTargetBase;
 
-  /// Why the kernel is not to be used, or nothing.
-  std::optional<std::string> reasonAgainst(const Target &chosen, KernelOpInterface kernel) {
-    StringRef mnemonic = kernel->getName().stripDialect();
+  /// Why the kernel is not to be used, or nothing. `typed`: the same in the types that it will have.
+  std::optional<std::string> reasonAgainst(const Target &chosen, KernelOpInterface typed) {
+    StringRef mnemonic = typed->getName().stripDialect();
     if (llvm::is_contained(without, "all") || llvm::is_contained(without, mnemonic))
       return std::string(); // wished for: nothing to say
-    return chosen.refuses(kernel);
+    return chosen.refuses(typed);
   }
 
   /// The ops that an op was taken apart into, and why; the reason is empty where that was wished for.
@@ -32,27 +61,37 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
   };
   SmallVector<Parts> apart;
 
-  /// The largest tensor that exists only because the op was taken apart, in bytes at nominal sizes: of what is repeated, compared
-  /// or otherwise computed where it is read there is none.
-  static int64_t largest(const Parts &parts, const DenseSet<Value> &inMemory) {
-    int64_t bytes = 0;
-    for (Operation *made : parts.ops)
-      for (Value value : made->getResults())
-        if (auto tensor = dyn_cast<RankedTensorType>(value.getType()); tensor && !llvm::is_contained(parts.results, value) &&
-                                                                       !isAddress(made) &&
-                                                                       (isKernel(made) || inMemory.contains(value)))
-          bytes = std::max(bytes, nominalSize(tensorBytes(tensor)));
+  /// Of each op that was taken apart, the largest tensor that exists only because of that, in bytes at nominal sizes: of what is
+  /// repeated, compared or otherwise computed where it is read there is none.
+  SmallVector<int64_t> largest() {
+    TypedCopy copy(getOperation());
+    Builder builder(&getContext());
+    for (auto [number, parts] : llvm::enumerate(apart))
+      for (Operation *made : parts.ops)
+        if (auto isOwn = [&](Value value) { return llvm::is_contained(parts.results, value); };
+            !isAddress(made) && llvm::none_of(made->getResults(), isOwn))
+          copy.of(made)->setAttr(kPart, builder.getI64IntegerAttr(number));
+    func::FuncOp typed = copy.apply();
+    const DenseSet<Value> inMemory = valuesInMemory(typed, true);
+    SmallVector<int64_t> bytes(apart.size());
+    typed.walk([&](Operation *op) {
+      auto number = op->getAttrOfType<IntegerAttr>(kPart);
+      if (!number)
+        return;
+      for (Value value : op->getResults())
+        if (auto tensor = dyn_cast<RankedTensorType>(value.getType()); tensor && (isKernel(op) || inMemory.contains(value)))
+          bytes[number.getInt()] = std::max(bytes[number.getInt()], nominalSize(tensorBytes(tensor)));
+    });
     return bytes;
   }
   void warn() {
     if (llvm::all_of(apart, [](const Parts &parts) { return parts.reason.empty(); }))
       return;
-    const DenseSet<Value> inMemory = valuesInMemory(getOperation(), true);
-    for (const Parts &parts : apart) {
+    for (auto [parts, bytes] : llvm::zip_equal(apart, largest())) {
       if (parts.reason.empty())
         continue;
       InFlightDiagnostic warning = emitWarning(parts.place, parts.reason) << kInSimplerOps;
-      if (const int64_t bytes = largest(parts, inMemory); bytes > 0)
+      if (bytes > 0)
         warning << "it takes tensors of up to " << bytes << " bytes (every symbolic dim " << kNominalDim << ")";
       else
         warning << "it stores no tensor more";
@@ -96,10 +135,13 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
       }
     apart.clear();
     SmallVector<std::pair<KernelOpInterface, std::string>> refused;
-    getOperation().walk([&](KernelOpInterface kernel) {
-      if (std::optional<std::string> reason = reasonAgainst(*chosen, kernel))
+    TypedCopy copy(getOperation());
+    SmallVector<std::pair<KernelOpInterface, KernelOpInterface>> kernels; // and as they will be
+    getOperation().walk([&](KernelOpInterface kernel) { kernels.emplace_back(kernel, copy.of(kernel)); });
+    copy.apply();
+    for (auto [kernel, typed] : kernels)
+      if (std::optional<std::string> reason = reasonAgainst(*chosen, typed))
         refused.emplace_back(kernel, *reason);
-    });
     for (auto &[kernel, reason] : refused)
       takeApart(kernel, reason);
     warn();

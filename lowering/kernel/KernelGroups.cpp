@@ -31,18 +31,15 @@ bool KernelGroups::readsLegally(Value value, Place place, Operation *root, const
     }
     return op->isBeforeInBlock(root) && (isKernel(op) || placed.contains(value));
   }
-  for (Value operand : op->getOperands()) {
-    if (!isa<RankedTensorType>(operand.getType()))
+  auto element = dyn_cast<ElementOpInterface>(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
-    Place inner;
-    if (op->hasTrait<Elementwise>())
-      inner = place;
-    else if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && place) {
-      inner.emplace();
-      for (int64_t dim : broadcast.getDims())
-        inner->push_back((*place)[dim]);
-    }
-    if (!readsLegally(operand, inner, root, group, groupPlace, budget))
+    Place inner = place && element ? element.dimsOf(operand) : std::nullopt;
+    if (inner)
+      for (int64_t &dim : *inner)
+        dim = (*place)[dim];
+    if (!readsLegally(operand.get(), inner, root, group, groupPlace, budget))
       return false;
   }
   return true;
@@ -55,8 +52,10 @@ bool KernelGroups::fusable(Value candidate, Operation *root, const llvm::SetVect
     own.push_back(i);
   Place place = own;
   unsigned budget = 200;
-  Operation *op = candidate.getDefiningOp();
-  if (!op->hasTrait<Elementwise>() && !isa<BroadcastOp>(op))
+  auto op = cast<ElementOpInterface>(candidate.getDefiningOp());
+  auto isTensor = [](OpOperand &operand) { return isa<RankedTensorType>(operand.get().getType()); };
+  auto isMapped = [&](OpOperand &operand) { return !isTensor(operand) || op.dimsOf(operand); };
+  if (llvm::none_of(op->getOpOperands(), isTensor) || !llvm::all_of(op->getOpOperands(), isMapped))
     return false;
   return readsLegally(candidate, place, root, group, placeOfGroup, budget);
 }

@@ -8,7 +8,7 @@ namespace tenon {
 void dropUnusedResults(func::FuncOp function) {
   SmallVector<Operation *> kernels;
   function.walk([&](Operation *op) {
-    if (isa<NestOp, GemmOp>(op) && llvm::any_of(op->getResults(), [](Value result) { return result.use_empty(); }))
+    if (op->hasTrait<PutsResults>() && llvm::any_of(op->getResults(), [](Value result) { return result.use_empty(); }))
       kernels.push_back(op);
   });
   for (Operation *op : kernels) {

@@ -211,10 +211,9 @@ void Selector::selectBlock(Block &block) {
   // Addresses first: a kernel may fuse what stands behind it.
   Operation *front = nullptr;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    bool movable = isa<ReadParameterOp, ReadStateOp, ReadLossScaleOp>(op) ||
-                   (isa<AtDepthOp>(op) && op.getOperand(0).getParentBlock() != &block) ||
-                   (isa<arith::ArithDialect>(op.getDialect()) &&
-                    llvm::all_of(op.getResultTypes(), llvm::IsaPred<IndexType>)); // depths of these
+    auto isHere = [&](Value tensor) { return tensor.getParentBlock() == &block; };
+    const bool movable = (isAddress(&op) && llvm::none_of(tensorOperands(&op), isHere)) ||
+                         (isScalarCode(&op) && llvm::all_of(op.getResultTypes(), llvm::IsaPred<IndexType>)); // their depths
     if (!movable)
       continue;
     front ? op.moveAfter(front) : op.moveBefore(&block, block.begin());
@@ -225,7 +224,7 @@ void Selector::selectBlock(Block &block) {
     ops.push_back(&op);
   for (Operation *op : ops) {
     for (OpOperand &operand : op->getOpOperands()) // kernels and addresses read memory
-      if ((isKernel(op) || isAddress(op)) && !isa<DotOp>(op))
+      if ((isKernel(op) || isAddress(op)) && !op->hasTrait<Contraction>())
         if (auto it = placed.find(operand.get()); it != placed.end())
           operand.set(it->second);
     if (auto dot = dyn_cast<DotOp>(op)) {

@@ -10,11 +10,11 @@ namespace {
 SmallVector<PlaceAttr> gradientsOf(Operation &op) {
   SmallVector<PlaceAttr> places;
   auto add = [&](Attribute place) {
-    if (auto one = dyn_cast<PlaceAttr>(place); one && one.getMemory() == Memory::Gradients)
+    if (auto one = dyn_cast_or_null<PlaceAttr>(place); one && one.getMemory() == Memory::Gradients)
       places.push_back(one);
   };
-  if (auto copy = dyn_cast<CopyOp>(op))
-    add(copy.getTo());
+  if (auto moves = dyn_cast<ScheduleOpInterface>(op))
+    add(moves.placeWritten());
   else if (auto written = op.getAttrOfType<ArrayAttr>("tenon.places"))
     llvm::for_each(written, add);
   return places;

@@ -46,25 +46,21 @@ private:
       else if (auto kernel = dyn_cast<KernelOpInterface>(op))
         rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), storageOf(kernel),
                         launchesOf(op), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
-      else if (auto sum = dyn_cast<SumSlicesOp>(op)) // reads what lies there, a partial sum, and writes one of the two
-        rows.push_back({gradientAt(sum.getAt()),
-                        "sum_slices",
-                        placeOf(op.getLoc()),
-                        elementModel(cast<RankedTensorType>(sum.getOf()).getElementType()).name().str(),
-                        {},
-                        calls,
-                        space.of(product(sizesOf(cast<RankedTensorType>(sum.getOf())), op.getContext())) * calls,
-                        space.of(tensorBytes(cast<RankedTensorType>(sum.getOf()))) * calls * 3});
-      else if (auto copy = dyn_cast<CopyOp>(op))
-        rows.push_back({gradientAt(copy.getTo()),
-                        "copy",
-                        placeOf(op.getLoc()),
-                        namesOf(copy.getFrom()),
-                        {},
-                        calls,
-                        Polynomial(),
-                        space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * calls * 2});
+      else if (auto scheduled = dyn_cast<ScheduleOpInterface>(op); scheduled && scheduled.typeMoved())
+        rows.push_back(rowOf(scheduled, calls));
     }
+  }
+  KernelRow rowOf(ScheduleOpInterface op, const Polynomial &calls) {
+    const RankedTensorType moved = op.typeMoved();
+    const Polynomial elements = space.of(product(sizesOf(moved), op.getContext())) * calls;
+    return {gradientAt(op.placeWritten()),
+            op->getName().stripDialect().str(),
+            placeOf(op.getLoc()),
+            elementModel(moved.getElementType()).name().str(),
+            {},
+            calls,
+            elements * op.flopsOfElement(),
+            elements * (op.touchesOfElement() * elementBytes(moved.getElementType()))};
   }
   static std::vector<std::string> launchesOf(Operation &op) {
     std::vector<std::string> names;
@@ -74,7 +70,7 @@ private:
     return names;
   }
   std::string gradientAt(PlaceAttr place) {
-    return place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : "";
+    return place && place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : "";
   }
 
   /// Names of element types, each once, in the order of the tensors.
@@ -103,8 +99,9 @@ private:
         if (auto one = dyn_cast<PlaceAttr>(place); one && one.getMemory() == Memory::Gradients)
           return gradientAt(one);
     for (Operation *user : kernel->getUsers())
-      if (auto copy = dyn_cast<CopyOp>(user); copy && copy.getTo().getMemory() == Memory::Gradients)
-        return gradientAt(copy.getTo());
+      if (auto moves = dyn_cast<ScheduleOpInterface>(user))
+        if (PlaceAttr to = moves.placeWritten(); to && to.getMemory() == Memory::Gradients)
+          return gradientAt(to);
     for (Value tensor : kernel.tensorsRead())
       if (auto read = tensor.getDefiningOp<PlaceOp>()) {
         const Memory memory = read.getPlace().getMemory();

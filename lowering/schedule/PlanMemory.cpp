@@ -24,13 +24,16 @@ struct Interval {
 class Planner {
 public:
   Planner(func::FuncOp function, const Target &target, int64_t nominalDim)
-      : function(function), module(function->getParentOfType<ModuleOp>()), target(target), nominalDim(nominalDim) {}
+      : function(function), target(target), nominalDim(nominalDim) {}
   FailureOr<MemoryPlan> run();
 
 private:
   void number(Block &block);
   int64_t lastUse(Value value);
-  bool isAlias(Operation *op) { return isa<AtDepthOp>(op); }
+  static std::optional<Part> partOf(Operation *op) {
+    auto memory = dyn_cast<MemoryOpInterface>(op);
+    return memory ? memory.partOf() : std::nullopt;
+  }
   /// The value is computed in this body and has no place yet.
   bool awaitsPlaceIn(Block &body, Value value);
   unsigned newSlot(AffineExpr bytes, int64_t begin, int64_t end);
@@ -45,7 +48,6 @@ private:
   int64_t endOfForward();
 
   func::FuncOp function;
-  ModuleOp module;
   const Target &target;
   const int64_t nominalDim;
   MemoryPlan plan;
@@ -70,7 +72,7 @@ int64_t Planner::lastUse(Value value) {
   Block *block = value.getParentBlock();
   int64_t last = value.getDefiningOp() ? at.lookup(value.getDefiningOp()).second : 0;
   for (Operation *user : value.getUsers()) {
-    if (isAlias(user))
+    if (partOf(user))
       for (Value result : user->getResults())
         last = std::max(last, lastUse(result));
     Operation *ancestor = block->findAncestorOpInBlock(*user);
@@ -91,27 +93,15 @@ std::optional<Buffer> Planner::sinkOf(OpResult result) {
   for (Operation *user : result.getUsers()) {
     if (user->getBlock() != result.getOwner()->getBlock())
       continue;
-    if (auto output = dyn_cast<OutputOp>(user))
-      return Buffer{Buffer::Base::Output, int64_t(output.getIndex()), {}};
-    if (auto write = dyn_cast<WriteGradientOp>(user)) {
-      auto parameter = module.lookupSymbol<ParameterOp>(write.getParameter());
-      Buffer buffer{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
-      buffer.steps = depthSteps(write.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(),
-                                getAffineConstantExpr(parameter.getStride(), module.getContext()));
-      return buffer;
-    }
+    if (auto memory = dyn_cast<MemoryOpInterface>(user))
+      if (std::optional<Delivery> delivery = memory.delivery())
+        return delivery->to;
     // What is added onto in place lies where the sum is to be.
     if (auto kernel = dyn_cast<KernelOpInterface>(user); kernel && result.hasOneUse())
       for (OpResult sum : user->getResults())
         if (kernel.startsFrom(sum.getResultNumber()) == result)
           if (auto sink = sinkOf(sum))
             return sink;
-    if (auto write = dyn_cast<WriteStateOp>(user)) {
-      Buffer buffer{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
-      if (!write.getDepths().empty())
-        buffer.steps = stateSteps(function, write.getIndex(), write.getDepths(), tensorBytes(tensorOf(result)));
-      return buffer;
-    }
   }
   return std::nullopt;
 }
@@ -124,7 +114,7 @@ void Planner::reuseOperand(OpResult result) {
   for (Value operand : kernel.overwritable(result.getResultNumber())) {
     auto it = plan.buffers.find(operand);
     if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() ||
-        isa<BlockArgument>(operand) || isAlias(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() ||
+        isa<BlockArgument>(operand) || partOf(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() ||
         operand.getType() != result.getType())
       continue;
     Interval &interval = intervals[it->second.slot];
@@ -261,24 +251,21 @@ LogicalResult Planner::placeBlock(Block &block) {
     }
     if (auto kernel = dyn_cast<KernelOpInterface>(op); kernel && failed(placeTemporaries(kernel)))
       return failure();
-    if (auto slice = dyn_cast<AtDepthOp>(op)) {
-      auto it = plan.buffers.find(slice.getX());
-      if (it != plan.buffers.end()) {
-        Buffer buffer = it->second;
-        buffer.move({slice.getDepth(), tensorBytes(tensorOf(slice.getY())), -int64_t(slice.getFirst())});
-        plan.buffers[slice.getY()] = buffer;
+    if (std::optional<Part> part = partOf(&op)) {
+      if (auto whole = plan.buffers.find(part->whole); whole != plan.buffers.end()) {
+        Buffer buffer = whole->second;
+        buffer.move(part->step);
+        plan.buffers[op.getResult(0)] = buffer;
       }
       continue;
     }
     if (op.hasTrait<Address>())
       continue;
-    if (auto append = dyn_cast<AppendStateOp>(op)) {
-      Buffer buffer{Buffer::Base::KeptStates, int64_t(append.getIndex()), {}};
-      if (!append.getDepths().empty())
-        buffer.steps = stateSteps(function, append.getIndex(), append.getDepths(), tensorBytes(tensorOf(append.getWhole())));
-      plan.buffers[append.getWhole()] = buffer;
-      continue;
-    }
+    if (auto memory = dyn_cast<MemoryOpInterface>(op))
+      if (std::optional<Buffer> place = memory.placeOfResult()) {
+        plan.buffers[op.getResult(0)] = *place;
+        continue;
+      }
     for (OpResult result : op.getResults())
       placeResult(result);
   }

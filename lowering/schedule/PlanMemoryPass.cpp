@@ -15,7 +15,7 @@ LogicalResult checkPlannable(func::FuncOp function) {
   if (function.isDeclaration())
     return function.emitOpError("expects a body, got a declaration");
   WalkResult planned = function.walk([](Operation *op) {
-    if (!isa<PlaceOp, CopyOp, LoopOp, ReadyOp, SumSlicesOp>(op))
+    if (!op->hasTrait<OfSchedule>())
       return WalkResult::advance();
     op->emitOpError("has a place already: expects the kernel form, got the schedule form");
     return WalkResult::interrupt();

@@ -20,8 +20,7 @@ namespace {
 /// place.
 class Scheduler {
 public:
-  Scheduler(func::FuncOp function, const MemoryPlan &plan)
-      : function(function), module(function->getParentOfType<ModuleOp>()), plan(plan), builder(function.getContext()) {
+  Scheduler(func::FuncOp function, const MemoryPlan &plan) : function(function), plan(plan), builder(function.getContext()) {
     for (Type type : function.getArgumentTypes())
       dims += type.isIndex();
   }
@@ -59,23 +58,6 @@ private:
   Value at(const Buffer &buffer, Type type, Location location) {
     return PlaceOp::create(builder, location, type, placeOf(buffer));
   }
-  Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
-    auto parameter = module.lookupSymbol<ParameterOp>(name);
-    const bool isHalf = base == Buffer::Base::Parameters || base == Buffer::Base::Remainders;
-    const Type stored = base == Buffer::Base::Copies ? copyType(module) : isHalf ? parameterType(module) : Type();
-    // One layout, by elements.
-    const int64_t part = stored ? elementBytes(parameter.getType().getElementType()) / elementBytes(stored) : 1;
-    Buffer buffer{base, int64_t(parameter.getOffset()) / part, {}};
-    buffer.steps = depthSteps(depths, parameter.getType().getShape(),
-                              getAffineConstantExpr(parameter.getStride() / part, builder.getContext()));
-    return buffer;
-  }
-  Buffer ofState(Buffer::Base base, int64_t index, ValueRange depths, Value element) {
-    Buffer buffer{base, index, {}};
-    if (!depths.empty())
-      buffer.steps = stateSteps(function, index, depths, tensorBytes(tensorOf(element)));
-    return buffer;
-  }
   /// Of a value whose op has not been rewritten yet, or is a kernel or an input.
   std::optional<Buffer> bufferOf(Value tensor) {
     if (auto known = buffers.find(tensor); known != buffers.end())
@@ -84,23 +66,15 @@ private:
       return planned->second;
     if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &function.getBody().front())
       return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
-    if (auto read = tensor.getDefiningOp<ReadParameterOp>())
-      return ofParameter(read.getRemainder()                                     ? Buffer::Base::Remainders
-                         : tensorOf(tensor).getElementType() == copyType(module) ? Buffer::Base::Copies
-                                                                                 : Buffer::Base::Parameters,
-                         read.getParameterAttr(), read.getDepths());
-    if (auto read = tensor.getDefiningOp<ReadStateOp>()) {
-      auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
-      const bool isKept = inPlace && inPlace[read.getIndex()];
-      return ofState(isKept ? Buffer::Base::KeptStates : Buffer::Base::States, read.getIndex(), read.getDepths(), tensor);
-    }
-    if (tensor.getDefiningOp<ReadLossScaleOp>())
-      return Buffer{Buffer::Base::LossScale, 0, {}};
-    if (auto slice = tensor.getDefiningOp<AtDepthOp>()) {
-      std::optional<Buffer> whole = bufferOf(slice.getX());
-      if (whole)
-        whole->move({slice.getDepth(), tensorBytes(tensorOf(tensor)), -int64_t(slice.getFirst())});
-      return whole;
+    if (auto memory = tensor.getDefiningOp<MemoryOpInterface>()) {
+      if (std::optional<Buffer> place = memory.placeOfResult())
+        return place;
+      if (std::optional<Part> part = memory.partOf()) {
+        std::optional<Buffer> whole = bufferOf(part->whole);
+        if (whole)
+          whole->move(part->step);
+        return whole;
+      }
     }
     return std::nullopt;
   }
@@ -131,17 +105,13 @@ private:
       op.erase(); // without a place nobody reads it
       return;
     }
-    if (auto write = dyn_cast<WriteGradientOp>(op)) {
-      copyTo(write.getGradient(), ofParameter(Buffer::Base::Gradients, write.getParameterAttr(), write.getDepths()), op.getLoc());
-      op.erase();
-    } else if (auto write = dyn_cast<WriteStateOp>(op)) {
-      copyTo(write.getValue(), ofState(Buffer::Base::NextStates, write.getIndex(), write.getDepths(), write.getValue()),
-             op.getLoc());
-      op.erase();
-    } else if (auto output = dyn_cast<OutputOp>(op)) {
-      outputs.resize(std::max(outputs.size(), size_t(output.getIndex()) + 1));
-      outputs[output.getIndex()] = TypeAttr::get(output.getValue().getType());
-      copyTo(output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}}, op.getLoc());
+    auto memory = dyn_cast<MemoryOpInterface>(op);
+    if (std::optional<Delivery> delivery = memory ? memory.delivery() : std::nullopt) {
+      if (delivery->to.base == Buffer::Base::Output) {
+        outputs.resize(std::max(outputs.size(), size_t(delivery->to.slot) + 1));
+        outputs[delivery->to.slot] = TypeAttr::get(delivery->value.getType());
+      }
+      copyTo(delivery->value, delivery->to, op.getLoc());
       op.erase();
     } else if (isa<KernelOpInterface>(op)) {
       placeKernel(op);
@@ -253,7 +223,6 @@ private:
   }
 
   func::FuncOp function;
-  ModuleOp module;
   const MemoryPlan &plan;
   OpBuilder builder;
   int64_t dims = 0;
@@ -265,7 +234,6 @@ private:
 
 /// Kernels, what reads and writes memory, loops and scalars: all that the kernel form has.
 LogicalResult checkKernelForm(func::FuncOp function) {
-  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
   const Type stored = parameterType(function->getParentOfType<ModuleOp>());
   WalkResult result = function.walk([&](Operation *op) {
     if (!isa<func::FuncOp, StackOp>(op->getParentOp()))
@@ -275,9 +243,8 @@ LogicalResult checkKernelForm(func::FuncOp function) {
           << stored << ", in which parameters lie in memory, got " << read.getValue().getType();
       return WalkResult::interrupt();
     }
-    if (isa<StackOp, SkipOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(
-            op) ||
-        op->hasTrait<Address>() || (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getResultTypes(), isTensor)))
+    if (isa<StackOp, SkipOp, MemoryOpInterface, KernelOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+        isScalarCode(op))
       return WalkResult::advance();
     notSupported(op) << op->getName() << " in the kernel form";
     return WalkResult::interrupt();

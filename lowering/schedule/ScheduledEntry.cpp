@@ -59,30 +59,32 @@ public:
   explicit PlaceCheck(const ScheduledEntry &entry) : entry(entry) {}
   LogicalResult run() {
     WalkResult result = func::FuncOp(entry.function).walk([&](Operation *op) {
-      if (auto placed = dyn_cast<PlaceOp>(op))
-        return WalkResult(failure(failed(check(op, placed.getPlace())) || failed(checkPanels(placed))));
-      if (auto gemm = dyn_cast<GemmOp>(op); gemm && gemm->hasAttr(kPanels) && !panelsAt(gemm.getB()))
-        return WalkResult(op->emitOpError("expects as operand b a parameter that lies in its panels")); // S7
-      if (auto sum = dyn_cast<SumSlicesOp>(op))
-        return WalkResult(check(op, sum.getAt()));
-      if (auto ready = dyn_cast<ReadyOp>(op))
-        return WalkResult(success(
-            llvm::all_of(ready.getPlaces().getAsRange<PlaceAttr>(), [&](PlaceAttr at) { return succeeded(check(op, at)); })));
-      if (auto copy = dyn_cast<CopyOp>(op))
-        return WalkResult(failure(failed(check(op, copy.getTo())) || failed(checkRead(op, copy.getFrom()))));
-      if (auto skip = dyn_cast<SkipOp>(op))
-        return WalkResult(checkRead(op, skip.getWhen()));
       if (auto kernel = dyn_cast<KernelOpInterface>(op))
-        return WalkResult(
-            failure(failed(checkAttribute(op, "tenon.places", op->getNumResults())) ||
-                    failed(checkAttribute(op, "tenon.temporaries", {})) ||
-                    llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(op, tensor)); })));
+        return WalkResult(checkKernel(kernel));
+      if (auto scheduled = dyn_cast<ScheduleOpInterface>(op))
+        return WalkResult(checkScheduled(scheduled));
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
   }
 
 private:
+  LogicalResult checkKernel(KernelOpInterface kernel) const {
+    std::optional<PanelRead> inPanels = kernel.panelRead();
+    if (kernel->hasAttr(kPanels) && !(inPanels && panelsAt(inPanels->operand)))
+      return kernel->emitOpError("expects as operand b a parameter that lies in its panels"); // S7
+    return failure(failed(checkAttribute(kernel, "tenon.places", kernel->getNumResults())) ||
+                   failed(checkAttribute(kernel, "tenon.temporaries", {})) ||
+                   llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(kernel, tensor)); }));
+  }
+  LogicalResult checkScheduled(ScheduleOpInterface op) const {
+    for (PlaceAttr place : op.placesNamed())
+      if (failed(check(op, place)))
+        return failure();
+    if (auto placed = dyn_cast<PlaceOp>(op.getOperation()))
+      return checkPanels(placed);
+    return failure(llvm::any_of(tensorOperands(op), [&](Value tensor) { return failed(checkRead(op, tensor)); }));
+  }
   int64_t slotsOf(Memory memory) const {
     switch (memory) {
     case Memory::Parameters:
@@ -145,9 +147,10 @@ private:
   LogicalResult checkPanels(PlaceOp placed) const {
     const Attribute panels = panelsAt(placed.getValue());
     for (OpOperand &use : placed.getValue().getUses()) {
-      auto gemm = dyn_cast<GemmOp>(use.getOwner());
-      const bool isRight = gemm && gemm.getB() == use.get() && gemm.getA() != use.get();
-      if ((isRight ? gemm->getAttr(kPanels) : Attribute()) != panels)
+      auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
+      std::optional<PanelRead> inPanels = kernel ? kernel.panelRead() : std::nullopt;
+      const bool isRight = inPanels && inPanels->operand == use.get();
+      if ((isRight ? kernel->getAttr(kPanels) : Attribute()) != panels)
         return use.getOwner()->emitOpError("expects to read a parameter as it lies, in its tenon.panels or row-major"); // S6
     }
     return success();

@@ -25,6 +25,15 @@ struct PanelForm {
   int64_t mostRows; ///< of a contraction that reads panels: with more, packing a row-major weight takes less time
 };
 
+/// The machine whose processor runs the entries of an artifact.
+struct HostPlatform {
+  llvm::StringLiteral triple;
+  llvm::StringLiteral cpu;                        ///< LLVM's -mcpu of what every such machine has
+  int64_t vectorBits;                             ///< of its registers
+  llvm::SmallVector<llvm::StringLiteral> folders; ///< in which the linker finds the C library, those that are there
+  void (*correct)(llvm::Module &);                ///< what LLVM makes wrong of optimised code for it
+};
+
 enum class CodeForm { Llvm, Assembly, Object };
 
 struct CodeResult {
@@ -90,6 +99,9 @@ public:
   /// and is not changed. Errors are reported at ops.
   virtual mlir::LogicalResult emit(mlir::ModuleOp module, llvm::ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
                                    ArtifactParts &parts) const = 0;
+
+  /// Where entries run, the CPU's or another device's.
+  virtual const HostPlatform &host() const = 0;
 
   // In the manifest.
   virtual llvm::StringRef triple() const = 0;

@@ -1,4 +1,5 @@
 // Mixed precision: what is multiplied and what is saved gets 16 bits, sums f64. See Passes.td.
+#include "lowering/tensor/ApplyNumerics.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
@@ -49,20 +50,18 @@ private:
 
   void narrowOp(MixedPrecisionOpInterface op) {
     for (OpOperand *operand : op.narrowOperands())
-      if (isWide(operand->get()) && !isRoundedWhenRead(*operand))
+      if (isWide(operand->get()) && !(op.roundsWhatItReads(*operand) && isKept(operand->get())))
         operand->set(rounded(operand->get()));
     for (OpResult result : op.narrowResults())
       if (isWide(result))
         changeType(result);
   }
 
-  /// Keys and values that a state keeps: attention rounds those it reaches, which are fewer than the places that there is room
-  /// for.
-  static bool isRoundedWhenRead(OpOperand &operand) {
-    auto attention = dyn_cast<AttentionOp>(operand.getOwner());
-    const unsigned number = operand.getOperandNumber();
-    return attention && operand.get().getDefiningOp<AppendStateOp>() &&
-           (number == attention.getKeyMutable().getOperandNumber() || number == attention.getValueMutable().getOperandNumber());
+  /// Whether it lies in a state that is kept in place, of which fewer places are read than there is room for.
+  static bool isKept(Value value) {
+    auto memory = value.getDefiningOp<MemoryOpInterface>();
+    std::optional<Buffer> place = memory ? memory.placeOfResult() : std::nullopt;
+    return place && place->base == Memory::KeptStates;
   }
 
   /// Behind the value; of a carry that is read behind the skips of its round alone, behind these.
@@ -324,26 +323,30 @@ void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
   });
 }
 
-struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
-  void runOnOperation() override {
-    for (Type narrow : {Type(BFloat16Type::get(&getContext())), Type(Float16Type::get(&getContext()))})
-      if (isUsed(narrow))
-        Narrowing(getOperation(), narrow).run();
-    auto module = getOperation()->getParentOfType<ModuleOp>();
-    if (Type stored = parameterType(module))
-      widenParameters(getOperation(), stored, hasRemainders(module));
-    if (Type reduce = reduceType(module))
-      widenSums(getOperation(), reduce);
-  }
+bool isUsed(func::FuncOp function, Type narrow) {
+  return function
+      .walk([&](MixedPrecisionOpInterface op) {
+        return !op.narrowOperands().empty() && computeType(op) == narrow ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
-  bool isUsed(Type narrow) {
-    return getOperation()
-        .walk([&](MixedPrecisionOpInterface op) {
-          return !op.narrowOperands().empty() && computeType(op) == narrow ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
+struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
+  void runOnOperation() override { applyNumerics(getOperation()); }
 };
 
 } // namespace
+
+void applyNumerics(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  for (Type narrow : {Type(BFloat16Type::get(context)), Type(Float16Type::get(context))})
+    if (isUsed(function, narrow))
+      Narrowing(function, narrow).run();
+  auto module = function->getParentOfType<ModuleOp>();
+  if (Type stored = parameterType(module))
+    widenParameters(function, stored, hasRemainders(module));
+  if (Type reduce = reduceType(module))
+    widenSums(function, reduce);
+}
+
 } // namespace tenon

@@ -7,16 +7,26 @@ namespace tenon {
 
 Labels labelsAt(AttendOp attend, size_t number) { return labelsOf(attend.getLabels()[number]); }
 
-Labelled sourceOf(BroadcastOp broadcast, ArrayRef<int64_t> labels) {
-  Labelled source{broadcast.getX(), {}};
-  for (int64_t dim : broadcast.getDims())
-    source.labels.push_back(labels[dim]);
+std::optional<SmallVector<int64_t>> dimsShown(Operation *op) {
+  auto view = dyn_cast_or_null<ElementOpInterface>(op);
+  const bool shows = view && op->hasTrait<View>() && !op->hasTrait<StopsGradient>() && op->getNumOperands() == 1;
+  return shows ? view.dimsOf(op->getOpOperand(0)) : std::nullopt;
+}
+
+std::optional<Labelled> sourceOf(const Labelled &tensor) {
+  Operation *view = tensor.value.getDefiningOp();
+  std::optional<SmallVector<int64_t>> dims = dimsShown(view);
+  if (!dims)
+    return std::nullopt;
+  Labelled source{view->getOperand(0), {}};
+  for (int64_t dim : *dims)
+    source.labels.push_back(tensor.labels[dim]);
   return source;
 }
 
 Labelled withoutBroadcasts(Labelled tensor) {
-  while (auto broadcast = tensor.value.getDefiningOp<BroadcastOp>())
-    tensor = sourceOf(broadcast, tensor.labels);
+  while (std::optional<Labelled> source = sourceOf(tensor))
+    tensor = *source;
   return tensor;
 }
 
@@ -69,9 +79,8 @@ Value splitBeforeGather(OpBuilder &builder, Value value) {
 }
 
 std::optional<double> constantOf(Value value) {
-  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
-    value = broadcast.getX();
-  auto constant = value.getDefiningOp<ConstantOp>();
+  Labels any(tensorOf(value).getRank(), 0);
+  auto constant = withoutBroadcasts({value, any}).value.getDefiningOp<ConstantOp>();
   return constant ? std::optional<double>(constant.getValue().convertToDouble()) : std::nullopt;
 }
 
@@ -170,7 +179,7 @@ bool IndexReader::addPlace(TablePlace &place, Labelled index, int64_t factor, un
                (!(branches & 1) || addPlace(place, {no, leaf.labels}, by, 1, why));
       }
     }
-    if (leaf.has(kKey) && !isa_and_nonnull<IotaOp, ConstantOp, SizeOp>(leaf.value.getDefiningOp()))
+    if (leaf.has(kKey) && !(leaf.value.getDefiningOp() && leaf.value.getDefiningOp()->hasTrait<OfPlaces>()))
       return why = "the place in its table is not linear in the key, nor a function of its distance from the query", false;
     for (unsigned branch : {0u, 1u})
       if ((branches >> branch & 1) && !addLeaf(place.forms[branch], leaf, by))

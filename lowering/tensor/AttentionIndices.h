@@ -8,9 +8,12 @@ namespace tenon {
 
 /// Labels of an operand of attend as it states them: scores, masks, the value, the factor.
 Labels labelsAt(AttendOp attend, size_t number);
-/// The source of a broadcast; labels of repeated dimensions go.
-Labelled sourceOf(BroadcastOp broadcast, llvm::ArrayRef<int64_t> labels);
-/// Without any broadcast around it.
+/// The dimensions of the result that those of the operand are, of a view that shows an element at some of its own indices (a
+/// broadcast). Nothing: it is no such view.
+std::optional<llvm::SmallVector<int64_t>> dimsShown(mlir::Operation *op);
+/// What such a view shows; labels of repeated dimensions go.
+std::optional<Labelled> sourceOf(const Labelled &tensor);
+/// Without any such view around it.
 Labelled withoutBroadcasts(Labelled tensor);
 /// A gather whose result has these labels: its source, the gathered dimension as kPlace, and its index.
 std::pair<Labelled, Labelled> partsOf(GatherOp gather, llvm::ArrayRef<int64_t> labels);

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace tenon {
 
-static bool isView(Operation *op) { return isa<BroadcastOp>(op); }
+static bool isView(Operation *op) { return dimsShown(op).has_value(); }
 
 /// Where a type that the text gives a value rounds it: to another one than scores of `element` have anyway.
 static bool isRounding(Operation *op, Type element) {
@@ -22,8 +22,8 @@ static bool isRounding(Operation *op, Type element) {
 static SmallVector<Labelled> inputsOf(const Labelled &value) {
   SmallVector<Labelled> inputs;
   Operation *op = value.value.getDefiningOp();
-  if (auto broadcast = dyn_cast<BroadcastOp>(op))
-    return {sourceOf(broadcast, value.labels)};
+  if (std::optional<Labelled> source = sourceOf(value))
+    return {*source};
   for (Value operand : op->getOperands()) {
     Labelled input{operand, value.labels};
     if (!constantOf(operand) && !llvm::is_contained(inputs, input))
@@ -43,7 +43,7 @@ static bool contracts(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return false;
-  return isa<DotOp>(op) || ((op->hasTrait<ElementFormula>() || isa<BroadcastOp, GatherOp>(op)) &&
+  return isa<DotOp>(op) || ((op->hasTrait<ElementFormula>() || isView(op) || isa<GatherOp>(op)) &&
                             llvm::any_of(op->getOperands(), [&](Value operand) { return contracts(operand, depth - 1); }));
 }
 

@@ -32,7 +32,7 @@ void Differentiator::findActive(Block &block) {
         active.insert(read.getValue());
       continue;
     }
-    if (isa<StopGradientOp, ReadStateOp>(op))
+    if (op.hasTrait<StopsGradient>())
       continue;
     if (auto stack = dyn_cast<StackOp>(op)) {
       Block &body = stack.getBody().front();

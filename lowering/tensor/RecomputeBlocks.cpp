@@ -143,7 +143,10 @@ private:
 
   /// States are written once, by the forward pass.
   static void dropWrites(Operation *copy) {
-    copy->walk([](WriteStateOp write) { write.erase(); });
+    copy->walk([](MemoryOpInterface memory) {
+      if (memory.delivery())
+        memory->erase();
+    });
   }
 
   void saveCarries() {

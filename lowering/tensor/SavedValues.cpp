@@ -8,8 +8,7 @@ using namespace mlir;
 namespace tenon {
 
 static bool isFree(Operation *op) {
-  return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() ||
-         isa<arith::ArithDialect>(op->getDialect()) || isa<SizeValueOp>(op); // sums of depths
+  return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() || isScalarCode(op); // sums of depths
 }
 
 bool isRecomputed(Operation *op) {
@@ -18,10 +17,9 @@ bool isRecomputed(Operation *op) {
   const bool isMove = op->hasTrait<Moves>();
   if (!op->hasTrait<Elementwise>() && !isMove)
     return false;
-  // Where a written type rounds a value, the rounded numbers are saved, which are smaller and all that anybody reads.
-  if (auto convert = dyn_cast<ConvertOp>(op))
-    if (auto from = dyn_cast<FloatType>(tensorOf(convert.getX()).getElementType()))
-      return from.getWidth() < tensorOf(convert.getY()).getElementType().getIntOrFloatBitWidth();
+  if (auto element = dyn_cast<ElementOpInterface>(op))
+    if (std::optional<bool> settled = element.isMadeAgain())
+      return *settled;
   // Predicates and integers are cheap to make and would be stored as whole tensors.
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
     return true;

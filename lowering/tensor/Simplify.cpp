@@ -29,7 +29,7 @@ bool dependsOnData(Value index) {
   SmallVector<Value> work = {index};
   while (!work.empty()) {
     Operation *op = work.pop_back_val().getDefiningOp();
-    if (!op || (op->getNumOperands() == 0 && !isa<IotaOp, ConstantOp, SizeOp>(op)))
+    if (!op || (op->getNumOperands() == 0 && !op->hasTrait<OfPlaces>()))
       return true;
     if (seen.insert(op).second)
       llvm::append_range(work, op->getOperands());
@@ -186,8 +186,8 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != block || !op->hasOneUse())
       return false;
-    return isa<DotOp>(op) || (op->hasTrait<Elementwise>() &&
-                              llvm::any_of(op->getOperands(), [&](Value operand) { return isOfContractions(operand, block); }));
+    auto isMade = [&](Value operand) { return isOfContractions(operand, block); };
+    return op->hasTrait<Contraction>() || (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), isMade));
   }
 };
 
@@ -208,12 +208,12 @@ struct DropAddedZero : OpRewritePattern<AddOp> {
 /// embedding is a contraction plus some rows, and only those rows are touched.
 struct ScatterOntoSum : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
+  static bool isInMemory(Operation *op) { return op && (op->hasTrait<Contraction>() || isa<KernelOpInterface>(op)); }
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
     auto isBase = [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
       bool carry = argument && isa<StackOp>(argument.getOwner()->getParentOp());
-      return value.hasOneUse() && value.getParentBlock() == op->getBlock() &&
-             (carry || value.getDefiningOp<DotOp>() || value.getDefiningOp<ScatterAddOp>());
+      return value.hasOneUse() && value.getParentBlock() == op->getBlock() && (carry || isInMemory(value.getDefiningOp()));
     };
     for (auto [base, other] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
       auto scatter = other.getDefiningOp<ScatterAddOp>();

@@ -4,6 +4,8 @@
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Loops.h"
+#include "lowering/gpu/Generators.h"
+#include "lowering/gpu/ScalarCode.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 
@@ -71,12 +73,38 @@ struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, dem
   }
 };
 
+/// A thread is an element.
+struct MirrorLaunch : gpu::GpuKernelOpInterface::ExternalModel<MirrorLaunch, demo::MirrorOp> {
+  LogicalResult generate(Operation *op, gpu::LaunchSequence &sequence) const {
+    auto mirror = cast<demo::MirrorOp>(op);
+    Value x = mirror.getX(), y = mirror.getY();
+    Type element = tensorOf(y).getElementType();
+    AffineExpr width = sizesOf(tensorOf(y)).back(), total = product(mirror.parallelDomain(), op->getContext());
+    gpu::Launch launch{"mirror", op->getLoc(), {x}, {y}, {}, {}, {}, {}, gpu::threadsFor(total), false, {}};
+    launch.blocks = [=, threads = launch.threads](gpu::EntryCode &code) {
+      return gpu::blocksFor(code, code.size(total), threads);
+    };
+    launch.body = [=](gpu::KernelCode &code) {
+      ImplicitLocOpBuilder &builder = code.builder;
+      gpu::ScalarCode scalars(code, {});
+      code.overGrid(code.size(total), [&](Value number) {
+        Value count = code.size(width), place = remainder(builder, number, count), first = subtract(builder, number, place);
+        Value last = subtract(builder, subtract(builder, count, constant(builder, 1)), place);
+        scalars.store(element, code.pointer(y), number, scalars.load(element, code.pointer(x), add(builder, first, last)));
+      });
+    };
+    sequence.add(launch);
+    return success();
+  }
+};
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "demo", "1", [](DialectRegistry *registry) {
             registry->insert<demo::DemoDialect>();
-            registry->addExtension(
-                +[](MLIRContext *context, demo::DemoDialect *) { demo::MirrorOp::attachInterface<MirrorKernel>(*context); });
+            registry->addExtension(+[](MLIRContext *context, demo::DemoDialect *) {
+              demo::MirrorOp::attachInterface<MirrorKernel, MirrorLaunch>(*context);
+            });
           }};
 }

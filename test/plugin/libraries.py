@@ -31,8 +31,9 @@ class Block:
         return list(self.type.from_address(self.address))
 
 
-def call(path, entry, inputs, outputs, arenas=None):
-    """Runs `entry` of the portable tier, without symbolic dims; `arenas` by number, beside the workspace. Returns its status."""
+def call(path, entry, inputs, outputs, arenas=None, tier="portable"):
+    """Runs `entry` of a tier (its name in symbols), without symbolic dims; `arenas` by number, beside the workspace. Returns its
+    status."""
     library = ctypes.CDLL(path)
     offsets, sizes = (ctypes.c_int64 * 256)(), (ctypes.c_int64 * 4)()
     getattr(library, f"tn_bind_{entry}")((ctypes.c_int64 * 1)(), offsets, sizes)
@@ -48,4 +49,4 @@ def call(path, entry, inputs, outputs, arenas=None):
 
     context = Context(None, ctypes.addressof(bases), ctypes.addressof(read), ctypes.addressof(written), ctypes.addressof(offsets),
                       PARALLEL(in_order), scratch.address, sizes[2], 0, 0, None, 0, 1, None, None, 0, -1, 0, None, None)
-    return getattr(library, f"tn_run_{entry}_portable")(ctypes.byref(context))
+    return getattr(library, f"tn_run_{entry}_{tier}")(ctypes.byref(context))

@@ -4,6 +4,31 @@
 // RUN: %{opt} %s --tenon-train-pipeline --tenon-kernel-pipeline | FileCheck %s --check-prefix=KERNEL --implicit-check-not=demo.softsign
 // RUN: %{opt} %s --tenon-train-pipeline --tenon-kernel-pipeline | %{opt} --pass-pipeline='builtin.module(func.func(tenon-plan-memory{costs=true}))' | FileCheck %s --check-prefix=PLAN
 
+// On every tier of the machine: the loss and the gradients of all depths.
+// REQUIRES: tenon-run
+// DEFINE: %{tier} =
+// DEFINE: %{march} =
+// DEFINE: %{symbol} =
+// DEFINE: %{build} = %{opt} %s --tenon-train-pipeline --tenon-kernel-pipeline --tenon-schedule-pipeline --tenon-emit-cpu='tier=%{tier} bind=true' --tenon-llvm-pipeline | mlir-translate --mlir-to-llvmir > %t.%{symbol}.ll && clang -O1 -w -march=%{march} -shared -fPIC %t.%{symbol}.ll -o %t.%{symbol}.so -lm
+// DEFINE: %{run} = %python %S/train.py %t.%{symbol}.so %{symbol}
+// REDEFINE: %{tier} = portable
+// REDEFINE: %{march} = x86-64
+// REDEFINE: %{symbol} = portable
+// RUN: %{build}
+// RUN: %{run}
+// RUN: not %{run} --spoil | FileCheck %s --check-prefix=SPOIL
+// SPOIL: WRONG
+// REDEFINE: %{tier} = x86-64-v3
+// REDEFINE: %{march} = x86-64-v3
+// REDEFINE: %{symbol} = avx2
+// RUN: %if avx2 %{ %{build} %}
+// RUN: %if avx2 %{ %{run} %}
+// REDEFINE: %{tier} = x86-64-v4
+// REDEFINE: %{march} = x86-64-v4
+// REDEFINE: %{symbol} = avx512
+// RUN: %if avx512 %{ %{build} %}
+// RUN: %if avx512 %{ %{run} %}
+
 // Saved are the operand of the contraction and what mirror gives, which is no element computation; softsign is computed again.
 // GRAD: tenon.stack 3(
 // GRAD: demo.softsign

@@ -202,8 +202,8 @@ int runCompile(CommandLine &line) {
   request.grad = line.gradient;
   request.decomposed = line.decomposed;
   request.simpleKernels = line.simpleKernels;
-  request.tiers = line.tiers;
-  request.machineTier = runtime::nameOf(runtime::machineTier());
+  request.variants = line.tiers;
+  request.machineVariant = runtime::nameOf(runtime::machineTier());
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);

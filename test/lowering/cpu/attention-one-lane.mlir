@@ -1,4 +1,4 @@
-// Heads whose width leaves one lane over: of a masked store of 16 bits, LLVM 22 would write 32 (lowering/artifact/OneLaneStores.h).
+// Heads whose width leaves one lane over: of a masked store of 16 bits, LLVM 22 would write 32 (lowering/cpu/OneLaneStores.h).
 // RUN: tenon-kernel-test %s --dims=2,3,2 --dims=17,40,3 --tolerance=2e-5 | FileCheck %s
 // RUN: tenon-kernel-test %s --dims=17,40,3 --storage=bf16 --tolerance=4e-3 | FileCheck %s
 // RUN: tenon-kernel-test %s --dims=17,40,3 --storage=f16 --tolerance=1e-3 | FileCheck %s

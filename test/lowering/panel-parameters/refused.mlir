@@ -24,7 +24,7 @@ func.func @infer() attributes {tenon.kind = "out", tenon.dims = [], tenon.states
 
 // What panels stand for is either summed over or in the result alone.
 func.func @infer(%x: tensor<8x64xf32>, %w: tensor<64x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  // expected-error@+1 {{expects one side of the matrix in panels to be summed over and the other one in the result alone}}
+  // expected-error@+1 {{expects one side of the matrix in panels to be summed over, in the order of operand a, and the other one in the result alone}}
   %y = tenon.gemm %x[0, 2], %w[2, 3] rank 2 : tensor<8x64xf32>, tensor<64x32xf32> -> tensor<8x64xf32> attributes {tenon.panels = array<i64: 1, 32, 1, 0>} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32

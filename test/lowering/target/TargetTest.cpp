@@ -6,6 +6,7 @@
 #include "lowering/artifact/Emit.h"
 #include "lowering/artifact/HostCode.h"
 #include "lowering/artifact/Scalars.h"
+#include "lowering/cpu/HostPlatform.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -56,10 +57,11 @@ public:
           translateForHost(*functions, variant, options.flags, [](llvm::StringRef name) { return name.starts_with("count_"); });
       if (!code)
         return failure();
-      parts.code.push_back({variant, [code](CodeForm form) { return compileForHost(*code, {}, form); }});
+      parts.code.push_back({variant, [code](CodeForm form) { return compileForHost(*code, HostMachine(cpu::hostPlatform()), form); }});
     }
     return success();
   }
+  const HostPlatform &host() const override { return cpu::hostPlatform(); }
   llvm::StringRef triple() const override { return "counting-unknown"; }
   llvm::StringRef device() const override { return "abacus"; }
 };

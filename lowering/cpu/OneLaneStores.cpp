@@ -1,4 +1,4 @@
-#include "lowering/artifact/OneLaneStores.h"
+#include "lowering/cpu/OneLaneStores.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"

@@ -1,0 +1,16 @@
+// The kernels of GPUs, as an interface of the ops that they are generated from.
+#pragma once
+#include "mlir/IR/OpDefinition.h"
+#include <optional>
+#include <string>
+
+namespace mlir {
+class DialectRegistry;
+}
+namespace tenon::gpu {
+class LaunchSequence;
+/// Attaches GpuKernelOpInterface to the kernel ops of the dialect.
+void registerKernelGenerators(mlir::DialectRegistry &registry);
+} // namespace tenon::gpu
+
+#include "lowering/gpu/GpuInterfaces.h.inc"

@@ -1,0 +1,24 @@
+// What an op of the kernel form needs to become code of a GPU.
+#ifndef TENON_GPU_INTERFACES_TD
+#define TENON_GPU_INTERFACES_TD
+include "mlir/IR/OpBase.td"
+
+def GpuKernelOpInterface : OpInterface<"GpuKernelOpInterface"> {
+  let cppNamespace = "::tenon::gpu";
+  let description = [{
+    An op that GPUs have a kernel for. The dialect does not know its targets: the interface is attached from outside
+    (Generators.cpp; an op of a plugin: in its own library, by an extension of its dialect).
+  }];
+  let methods = [
+    InterfaceMethod<
+      "Why there is no kernel for it as it is (its sizes, element types), or nothing.",
+      "::std::optional<::std::string>", "refusal", (ins), "", [{ return ::std::nullopt; }]>,
+    InterfaceMethod<
+      "What is chosen for its launches, before memory is planned (tenon.chosen). Null: nothing.",
+      "::mlir::DictionaryAttr", "choose", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "Adds the launches of the op to the sequence: what they read and write, and the code of a thread. Reports its own errors "
+      "at the op.",
+      "::llvm::LogicalResult", "generate", (ins "::tenon::gpu::LaunchSequence &":$sequence)>];
+}
+#endif
