@@ -41,7 +41,7 @@ NodeId Checker::carriedState(uint32_t body, uint32_t outermost, uint32_t state, 
   return argument;
 }
 
-Checker::LoopState *Checker::loopStateOf(uint32_t body, NodeId argument) {
+LoopState *Checker::loopStateOf(uint32_t body, NodeId argument) {
   auto known = loopStates.find(body);
   if (known == loopStates.end())
     return nullptr;
