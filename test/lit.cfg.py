@@ -51,7 +51,9 @@ config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(
 # NVIDIA's assembler, for kernels of a GPU.
 ptxas = shutil.which("ptxas") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None)
 config.available_features |= {"ptxas"} if ptxas else set()
-config.substitutions += [("%ptxas", ptxas or "ptxas")]
+cuda_header = next(iter(sorted(glob.glob("/usr/local/cuda*/include/cuda.h"))), None)
+config.available_features |= {"cuda-header"} if cuda_header else set()
+config.substitutions += [("%ptxas", ptxas or "ptxas"), ("%cuda_header", cuda_header or "cuda.h")]
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
 # Specifications are compiled for the tier that the test runs, also for training: for all tiers it takes three times as long. What
 # is about the others names them, or compiles with `tenon compile`.

@@ -2,9 +2,9 @@
 """Reads lit's JSON results and prints what failed, what was not run and why, the ten slowest tests, and `N passed, N failed` as
 the last line.
 
-Exit 0 iff nothing failed and at least one test passed. Only what the processor lacks excuses a test from running: a test that
-requires any other feature which is absent has failed, be the feature misspelled or lost. Filtered tests do not count. How long
-each test took stays in RESULTS.json (`elapsed`).
+Exit 0 iff nothing failed and at least one test passed. Only what the processor or the CUDA toolkit lacks excuses a test from
+running: a test that requires any other feature which is absent has failed, be the feature misspelled or lost. Filtered tests do
+not count. How long each test took stays in RESULTS.json (`elapsed`).
 
 usage: count-tests.py RESULTS.json [EXIT-STATUS-OF-LIT]
 """
@@ -15,19 +15,18 @@ import sys
 
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 FILTERED = {"EXCLUDED", "SKIPPED"}
-OF_THE_PROCESSOR = {"avx2", "avx512", "avx512bf16", "amx", "two-tiers", "gpu-emu"}  # as lit.cfg.py finds them
+OF_THE_MACHINE = {"avx2", "avx512", "avx512bf16", "amx", "two-tiers", "gpu-emu", "ptxas", "cuda-header"}  # see lit.cfg.py
 # lit's words for a suite that does not apply: the machine has one vector tier, or one was forced
 SECOND_SUITE = "Test is unsupported"
 
 
 def lost(test):
-    """Features that the test requires and that are absent, although no processor decides about them; None if it may stand
-    aside."""
+    """Features that the test requires and that are absent, although no machine decides about them; None if it may stand aside."""
     text = test.get("output", "")
     if SECOND_SUITE in text:
         return None
     features = re.search(r"unavailable features: (.*)", text)
-    missing = {name.strip() for name in features[1].split(",")} - OF_THE_PROCESSOR if features else {text.strip() or "no reason"}
+    missing = {name.strip() for name in features[1].split(",")} - OF_THE_MACHINE if features else {text.strip() or "no reason"}
     return sorted(missing) or None
 
 

@@ -1,7 +1,10 @@
 #include "runtime/cuda/CudaCode.h"
 #include "runtime/device/Cpu.h"
+#include "runtime/cuda/BinaryCache.h"
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 
 namespace tenon::runtime::cuda {
@@ -31,9 +34,29 @@ std::string_view ptxVersion(std::string_view text) {
   return at == std::string_view::npos ? "?" : text.substr(at + key.size(), text.find('\n', at) - at - key.size());
 }
 
+/// To code of the chip, as a file of its own. `log`: room for what the driver says of mistakes.
+Result compile(const Driver &driver, const char *text, std::string &image, std::string &log) {
+  int options[] = {kJitErrorLog, kJitErrorLogBytes};
+  void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size() - 1))};
+  Handle link = nullptr;
+  if (Result failed = driver.cuLinkCreate_v2(2, options, values, &link))
+    return failed;
+  void *made = nullptr;
+  size_t bytes = 0;
+  Result result =
+      driver.cuLinkAddData_v2(link, kInputPtx, const_cast<char *>(text), std::strlen(text) + 1, "", 0, nullptr, nullptr);
+  if (result == kSuccess)
+    result = driver.cuLinkComplete(link, &made, &bytes);
+  if (result == kSuccess)
+    image.assign(static_cast<const char *>(made), bytes);
+  driver.cuLinkDestroy(link); // with what it made
+  return result;
+}
+
 } // namespace
 
 CudaCode::~CudaCode() {
+  graphs.clear();
   if (module && device.activate().ok())
     device.driver().cuModuleUnload(module);
 }
@@ -62,13 +85,19 @@ Status CudaCode::choose(std::span<const TnEntry *const> entries, const std::vect
   return inputError("the artifact has no code for a GPU that covers all its entries (it lists ", listOf(listed), ")");
 }
 
-Status CudaCode::load(const TnModule &from) {
-  if (Status status = device.activate(); status.failed())
-    return status;
-  char log[4096] = {};
-  int options[] = {kJitErrorLog, kJitErrorLogBytes};
-  void *values[] = {log, reinterpret_cast<void *>(uintptr_t(sizeof log))};
-  const Result result = device.driver().cuModuleLoadDataEx(&module, from.text, 2, options, values);
+/// The kernels' code for this chip: from the folder of what was compiled before, else by the driver.
+Status CudaCode::loadImage(const TnModule &from) {
+  const BinaryCache cache(device, from.text);
+  if (std::string image = cache.find();
+      !image.empty() && device.driver().cuModuleLoadDataEx(&module, image.data(), 0, nullptr, nullptr) == kSuccess)
+    return {};
+  std::string log(4096, '\0'), image;
+  Result result = compile(device.driver(), from.text, image, log);
+  if (result == kSuccess) {
+    result = device.driver().cuModuleLoadDataEx(&module, image.data(), 0, nullptr, nullptr);
+    if (result == kSuccess)
+      cache.keep(image);
+  }
   if (result == kPtxTooNew) {
     int version = 0;
     device.driver().cuDriverGetVersion(&version);
@@ -77,7 +106,15 @@ Status CudaCode::load(const TnModule &from) {
   }
   if (result != kSuccess)
     return inputError("the driver does not take the artifact's kernels: ", device.driver().textOf(result), log[0] ? ": " : "",
-                      std::string_view(log));
+                      log.c_str());
+  return {};
+}
+
+Status CudaCode::load(const TnModule &from) {
+  if (Status status = device.activate(); status.failed())
+    return status;
+  if (Status status = loadImage(from); status.failed())
+    return status;
   kernels.assign(static_cast<size_t>(from.kernel_count), nullptr);
   for (size_t i = 0; i < kernels.size(); ++i)
     if (Result found = device.driver().cuModuleGetFunction(&kernels[i], module, from.kernels[i]); found != kSuccess)
@@ -87,27 +124,31 @@ Status CudaCode::load(const TnModule &from) {
   return {};
 }
 
+/// Writes down what `run` or `groupReady` starts.
 void CudaCode::launch(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
-                      void *const *arguments, int32_t) {
+                      void *const *arguments, int32_t count) {
   CudaCode &code = *static_cast<CudaCode *>(context->launcher);
   if (code.failure.failed()) // what follows would read what was not made
     return;
-  const auto number = static_cast<size_t>(kernel);
+  const auto number = static_cast<uint32_t>(kernel);
   if (blocks > std::numeric_limits<int32_t>::max()) {
     code.failure =
         resourceError("the kernel ", code.loaded->kernels[number], " would take ", blocks, " blocks, more than a GPU has");
     return;
   }
-  code.device.started(code.loaded->kernels[number], code.loaded->places[number]);
-  const Result result = code.device.driver().cuLaunchKernel(code.kernels[number], static_cast<unsigned>(blocks), 1, 1,
-                                                            static_cast<unsigned>(threads), 1, 1, static_cast<unsigned>(shared),
-                                                            code.device.stream(), const_cast<void **>(arguments), nullptr);
-  code.failure = code.device.check(result, "a launch");
+  LaunchList &list = code.list;
+  list.launches.push_back({number, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), static_cast<uint32_t>(shared),
+                           static_cast<uint32_t>(list.arguments.size()), static_cast<uint32_t>(count)});
+  for (int32_t i = 0; i < count; ++i)
+    list.arguments.push_back(*static_cast<const uint64_t *>(arguments[i]));
 }
 
 /// Gradients are there when what was started before has ended.
 void CudaCode::groupReady(const TnContext *context, int64_t group) {
   CudaCode &code = *static_cast<CudaCode *>(context->launcher);
+  if (code.failure.ok())
+    code.failure = code.graphs.launchAll(code.list, code.kernels, *code.loaded);
+  code.list.clear();
   if (code.failure.ok())
     code.failure = code.device.wait();
   if (code.failure.ok())
@@ -124,11 +165,33 @@ Expected<int32_t> CudaCode::run(const TnEntry &entry, const TnContext &call) {
     own.group_ready = &CudaCode::groupReady;
   caller = &call;
   failure = {};
+  list.clear();
   const int32_t code = variantOf(entry, chosen)->run(&own);
   caller = nullptr;
+  if (failure.ok())
+    failure = start(entry, call);
   if (failure.failed())
     return failure;
   return code;
+}
+
+/// A run that stops between kernels to tell of gradients is no graph.
+Status CudaCode::start(const TnEntry &entry, const TnContext &call) {
+  static const bool isOn = [] {
+    const char *given = std::getenv(kGraphsVariable);
+    return !given || std::string_view(given) != "0";
+  }();
+  if (call.group_ready || !isOn)
+    return graphs.launchAll(list, kernels, *loaded);
+  std::vector<uint64_t> memory;
+  auto add = [&](auto *const *addresses, int32_t count) {
+    for (int32_t i = 0; i < count; ++i)
+      memory.push_back(reinterpret_cast<uintptr_t>(addresses[i]));
+  };
+  add(call.arenas, TN_ARENA_COUNT);
+  add(call.inputs, entry.input_count);
+  add(call.outputs, entry.output_count);
+  return graphs.run(list, std::move(memory), kernels, *loaded, entry.name);
 }
 
 } // namespace tenon::runtime::cuda

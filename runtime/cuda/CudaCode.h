@@ -1,6 +1,6 @@
 // The code of an artifact on a GPU: the host's part of each entry, which launches the kernels of a module.
 #pragma once
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/cuda/Graphs.h"
 
 namespace tenon::runtime::cuda {
 
@@ -8,7 +8,7 @@ class CudaCode : public DeviceCode {
 public:
   /// `host`: holds the library open.
   CudaCode(CudaDevice &device, std::unique_ptr<DeviceCode> host)
-      : DeviceCode(host->table()), device(device), host(std::move(host)) {}
+      : DeviceCode(host->table()), device(device), host(std::move(host)), graphs(device) {}
   ~CudaCode() override;
   /// The most demanding variant that the chip can run, whose kernels are loaded: the driver compiles them here.
   Status choose(std::span<const TnEntry *const> entries, const std::vector<std::string> &listed,
@@ -21,12 +21,16 @@ private:
                      void *const *arguments, int32_t count);
   static void groupReady(const TnContext *context, int64_t group);
   Status load(const TnModule &module);
+  Status loadImage(const TnModule &from);
+  Status start(const TnEntry &entry, const TnContext &call);
   CudaDevice &device;
   std::unique_ptr<DeviceCode> host;
   std::string chosen;
   const TnModule *loaded = nullptr; // of the chosen variant
   Handle module = nullptr;
   std::vector<Handle> kernels;
+  LaunchList list; // of a run, not started yet
+  Graphs graphs;
   Status failure;                    // the first of a run
   const TnContext *caller = nullptr; // of a run
 };

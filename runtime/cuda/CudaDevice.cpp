@@ -62,6 +62,8 @@ Status CudaDevice::start() {
     result = driver().cuCtxSetCurrent(context);
   if (result == kSuccess)
     result = driver().cuStreamCreate(&queue, 0);
+  if (result == kSuccess)
+    result = staging.start(queue);
   chip = name;
   version = 10 * major + minor;
   return check(result, "starting the GPU");
@@ -70,12 +72,16 @@ Status CudaDevice::start() {
 Status CudaDevice::activate() const { return check(driver().cuCtxSetCurrent(context), "turning to the GPU"); }
 
 Status CudaDevice::check(Result result, const char *what) const {
-  if (result == kSuccess)
-    return {};
-  const std::string behind =
-      lastKernel.empty() ? ""
-                         : concat(", at or before the kernel ", lastKernel, lastPlace.empty() ? "" : concat(" of ", lastPlace));
-  return resourceError(what, " failed", behind, ": ", driver().textOf(result));
+  return result == kSuccess ? Status() : resourceError(what, " failed", whatRan(), ": ", driver().textOf(result));
+}
+
+std::string CudaDevice::whatRan() const {
+  if (lastKernel.empty())
+    return "";
+  if (lastGraph)
+    return concat(", at or before the ", lastGraph, " kernels of '", lastKernel, "' that ran as one graph (with ",
+                  kGraphsVariable, "=0 the kernel is named)");
+  return concat(", at or before the kernel ", lastKernel, lastPlace.empty() ? "" : concat(" of ", lastPlace));
 }
 
 Expected<DeviceMemory> CudaDevice::allocate(uint64_t bytes, unsigned, const char *purpose) {
@@ -99,18 +105,14 @@ uint64_t CudaDevice::availableBytes() const {
   return activate().ok() && driver().cuMemGetInfo_v2(&available, &total) == kSuccess ? available : 0;
 }
 
-/// The driver has taken the bytes of memory that is not its own when it returns.
 Status CudaDevice::copyIn(const DeviceView &to, const void *from) {
   Status status = activate();
-  return status.failed() ? status
-                         : check(driver().cuMemcpyHtoDAsync_v2(to.address(), from, to.size(), queue), "a copy to the GPU");
+  return status.failed() ? status : check(staging.copyIn(to.address(), from, to.size()), "a copy to the GPU");
 }
 
 Status CudaDevice::copyOut(void *to, const DeviceView &from) {
   Status status = activate();
-  if (status.ok())
-    status = check(driver().cuMemcpyDtoHAsync_v2(to, from.address(), from.size(), queue), "a copy from the GPU");
-  return status.ok() ? wait() : status;
+  return status.failed() ? status : check(staging.copyOut(to, from.address(), from.size()), "a run on the GPU or a copy from it");
 }
 
 Status CudaDevice::copyWithin(const DeviceView &to, const DeviceView &from) {

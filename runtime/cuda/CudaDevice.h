@@ -1,11 +1,14 @@
 // A GPU as a device: its memory is its own, its code is PTX that the driver compiles, and runs go on when they return, one after
 // the other in one stream.
 #pragma once
-#include "runtime/cuda/Driver.h"
 #include "runtime/device/Device.h"
+#include "runtime/cuda/Staging.h"
 #include <string>
 
 namespace tenon::runtime::cuda {
+
+/// 0: kernels are launched one by one. The numbers are the same.
+constexpr const char *kGraphsVariable = "TENON_CUDA_GRAPHS";
 
 /// One thread at a time, not always the same.
 class CudaDevice : public Device {
@@ -35,16 +38,20 @@ public:
   /// An error of `result`, null if it is none. Errors of what ran before arrive late: the kernel that was started last is named.
   Status check(Result result, const char *what) const;
   /// For messages.
-  void started(const char *kernel, const char *place) { lastKernel = kernel, lastPlace = place; }
+  void started(const char *kernel, const char *place) { lastKernel = kernel, lastPlace = place, lastGraph = 0; }
+  void startedGraph(std::string_view entry, size_t kernels) { lastKernel = entry, lastPlace.clear(), lastGraph = kernels; }
 
 private:
-  explicit CudaDevice(const Driver &driver) : functions(&driver) {}
+  explicit CudaDevice(const Driver &driver) : functions(&driver), staging(driver) {}
   Status start();
+  std::string whatRan() const;
   const Driver *functions;
+  Staging staging;
   Handle context = nullptr, queue = nullptr;
   std::string chip;
   int version = 0;
   std::string lastKernel, lastPlace;
+  size_t lastGraph = 0; // kernels of the graph of the entry lastKernel; 0: a kernel was started by itself
 };
 
 } // namespace tenon::runtime::cuda

@@ -38,10 +38,14 @@ static bool readWord(llvm::StringRef key, llvm::StringRef value, Mode &mode) {
     return readNumber(value, mode.memory) && mode.memory < (uint64_t(1) << 38);
   if (key == "cuda")
     return readNumber(value, number) && number >= 10000 && number < 20000 && (mode.cuda = number, true);
+  if (key == "mutants")
+    return mode.scores = true, mode.mutants = value.str(), true;
+  if (key == "broken")
+    return mode.broken = value.str(), value == "events" || value == "graphs";
   if (key == "mutant") {
     const auto [kernel, call] = value.rsplit(':');
     mode.mutant = kernel.str();
-    return readNumber(call, number) && number < (1u << 20) && (mode.mutantCall = number, true);
+    return readNumber(call, number) && number < (1u << 20) && (mode.mutantCall = mode.mutantPartner = number, true);
   }
   return false;
 }
@@ -55,7 +59,8 @@ llvm::Expected<Mode> parseMode(llvm::StringRef text) {
     if (!readWord(key, value, mode))
       return llvm::createStringError("'" + word.trim() +
                                      "' is no mode of the emulator: checked or fast, order=in, reverse or random:SEED, "
-                                     "copies=late or early, sm=80, cuda=12080, memory=BYTES, mutant=KERNEL:N, counts");
+                                     "copies=late or early, sm=80, cuda=12080, memory=BYTES, mutant=KERNEL:N, mutants[=TEXT], "
+                                     "broken=events or graphs, counts");
   }
   return mode;
 }

@@ -30,11 +30,17 @@ struct Mode {
   unsigned cuda = 12080;               // version of the driver
   std::string mutant;                  // kernel whose call ..
   unsigned mutantCall = 0;             // .. of this number, among those that synchronise, is deleted: a test of the tests
+  unsigned mutantPartner = 0;          // .. and this one, if it is another
+  bool mutantFaults = false;           // it is not deleted: whoever comes to it faults
+  std::string mutants;                 // the stand-in for the driver scores kernels with this in their names ..
+  bool scores = false;                 // .. if it does
   std::string host;                    // processor that code is made for; empty: the one there is
+  std::string broken;                  // "events": waiting for one does not wait; "graphs": arguments of their kernels stay
   bool counts = false;                 // whether the driver's stand-in says at its end what it did
 };
 
-/// "checked|fast,order=in|reverse|random:SEED,copies=late|early,sm=80,cuda=12080,memory=BYTES,mutant=KERNEL:N,counts", in any
+/// "checked|fast,order=in|reverse|random:SEED,copies=late|early,sm=80,cuda=12080,memory=BYTES,mutant=KERNEL:N,mutants[=TEXT],
+/// broken=events|graphs,counts", in any
 /// order and number.
 llvm::Expected<Mode> parseMode(llvm::StringRef text);
 

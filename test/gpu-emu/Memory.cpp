@@ -101,6 +101,13 @@ const Buffer *bufferAt(uint64_t address) {
   return found == buffers.begin() ? nullptr : &std::prev(found)->second;
 }
 
+std::vector<Buffer> allBuffers() {
+  std::vector<Buffer> all;
+  for (const auto &[begin, buffer] : buffers)
+    all.push_back(buffer);
+  return all;
+}
+
 uint64_t allocatedBytes() { return total; }
 
 bool isDeviceAddress(uint64_t address) { return region && address >= region && address < region + kRegion; }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace tenon::emu {
 
@@ -29,6 +30,7 @@ uint64_t allocateBuffer(uint64_t bytes, uint64_t limit);
 bool freeBuffer(uint64_t address);
 /// The buffer that `address` lies in, or the one before it; null if there is none.
 const Buffer *bufferAt(uint64_t address);
+std::vector<Buffer> allBuffers(); // by address
 uint64_t allocatedBytes();
 /// Whether the address is one that buffers have or had.
 bool isDeviceAddress(uint64_t address);

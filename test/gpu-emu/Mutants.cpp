@@ -1,5 +1,6 @@
 // Kernels that lack one call that synchronises: who tests a kernel must notice.
 #include "Retarget.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/ModuleSlotTracker.h"
@@ -26,15 +27,8 @@ std::vector<CallBase *> deletableCalls(Module &module, StringRef kernel) {
 
 } // namespace
 
-// A call that gives a value gives its own argument of that type instead, as a shuffle that exchanges nothing.
-Error deleteCall(Module &module, const Mode &mode) {
-  if (mode.mutant.empty() || !module.getFunction(mode.mutant))
-    return Error::success();
-  const std::vector<CallBase *> calls = deletableCalls(module, mode.mutant);
-  if (mode.mutantCall >= calls.size())
-    return createStringError("kernel " + mode.mutant + " has " + Twine(calls.size()) +
-                             " calls that synchronise, and so no number " + Twine(mode.mutantCall) + " to delete");
-  CallBase *call = calls[mode.mutantCall];
+/// A call that gives a value gives its own argument of that type instead, as a shuffle that exchanges nothing.
+static void remove(CallBase *call) {
   if (!call->getType()->isVoidTy()) {
     Value *instead = nullptr;
     for (unsigned i = 1; i < call->arg_size(); ++i)
@@ -47,6 +41,23 @@ Error deleteCall(Module &module, const Mode &mode) {
     call->replaceAllUsesWith(instead);
   }
   call->eraseFromParent();
+}
+
+Error deleteCall(Module &module, const Mode &mode) {
+  if (mode.mutant.empty() || !module.getFunction(mode.mutant))
+    return Error::success();
+  const std::vector<CallBase *> calls = deletableCalls(module, mode.mutant);
+  if (mode.mutantCall >= calls.size() || mode.mutantPartner >= calls.size())
+    return createStringError("kernel " + mode.mutant + " has " + Twine(calls.size()) +
+                             " calls that synchronise, and so no number " + Twine(mode.mutantCall) + " to delete");
+  if (mode.mutantFaults) {
+    IRBuilder<> builder(calls[mode.mutantCall]);
+    builder.CreateStore(builder.getInt32(0), ConstantPointerNull::get(builder.getPtrTy(1)), /*isVolatile=*/true);
+    return Error::success();
+  }
+  remove(calls[mode.mutantCall]);
+  if (mode.mutantPartner != mode.mutantCall)
+    remove(calls[mode.mutantPartner]);
   return Error::success();
 }
 

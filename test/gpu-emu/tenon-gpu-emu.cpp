@@ -26,7 +26,6 @@ cl::opt<std::string> modeText("mode", cl::desc("as TENON_GPU_EMU has it: checked
 cl::opt<unsigned> schedules("schedules", cl::init(1),
                             cl::desc("runs: the mode's, then reverse order, early copies, then random orders"));
 cl::opt<bool> mutants("mutants", cl::desc("delete each synchronising call in turn; each must be found"));
-cl::opt<bool> listing("list-mutants", cl::desc("print the synchronising calls of all kernels, as KERNEL:N and the call"));
 cl::opt<std::string> saved("save-gpu-ir",
                            cl::desc("folder: write the module there as the compiler does, print the line for its PTX"));
 cl::opt<std::string> host("host", cl::desc("processor that code is made for, as clang's -march; default: the one there is"));
@@ -154,7 +153,7 @@ Expected<int> score(MemoryBufferRef module, const LaunchFile &file, Mode mode) {
   const std::vector<std::string> calls = listMutants(*parsed, file.kernel);
   unsigned found = 0;
   mode.mutant = file.kernel;
-  for (mode.mutantCall = 0; mode.mutantCall < calls.size(); ++mode.mutantCall) {
+  for (mode.mutantCall = mode.mutantPartner = 0; mode.mutantCall < calls.size(); mode.mutantPartner = ++mode.mutantCall) {
     auto right = runAll(module, file, mode, nullptr);
     if (!right)
       return right.takeError();
@@ -187,22 +186,6 @@ Expected<int> save(MemoryBufferRef file) {
   return 0;
 }
 
-/// For mutants.py.
-Expected<int> list(MemoryBufferRef file) {
-  LLVMContext context;
-  SMDiagnostic diagnostic;
-  std::unique_ptr<Module> module = parseIR(file, diagnostic, context);
-  if (!module)
-    return createStringError("no LLVM IR: " + diagnostic.getMessage());
-  for (const Function &function : *module) {
-    size_t number = 0;
-    if (isKernel(function))
-      for (const std::string &text : listMutants(*module, function.getName()))
-        outs() << function.getName() << ":" << number++ << " " << text << "\n";
-  }
-  return 0;
-}
-
 Expected<int> run() {
   auto mode = parseMode(modeText);
   if (!mode)
@@ -211,8 +194,6 @@ Expected<int> run() {
   auto module = MemoryBuffer::getFile(moduleFile);
   if (!module)
     return createStringError(moduleFile + ": " + module.getError().message());
-  if (listing)
-    return list(**module);
   if (!saved.empty())
     return save(**module);
   if (launchFile.empty())

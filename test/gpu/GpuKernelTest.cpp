@@ -130,7 +130,7 @@ static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const em
     emu::Mode faulty = mode;
     if (fault.kind == KernelFault::Kind::Call) {
       faulty.mutant = fault.kernel;
-      faulty.mutantCall = fault.number;
+      faulty.mutantCall = faulty.mutantPartner = fault.number;
     }
     const bool survives = runAll(cases, llvm::MemoryBufferRef(bytes, "fault"), faulty, true);
     ++all[int(fault.kind)];

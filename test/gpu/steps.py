@@ -60,18 +60,23 @@ def losses(report):
     return {name: value for name, value in report.items() if isinstance(value, float) and "second" not in name}
 
 
-def train(target, seed, options, folder):
-    """Numbers of each step, parameters at the end, losses of an evaluation, a text."""
-    sets, bound = MODELS[options.model]
-    code, artifact, run = (os.path.join(folder, f"{part}-{target}") for part in ("code", "artifact", "run"))
-    os.makedirs(code)
-    own = os.path.join(HERE, "specs", options.model + ".tn")
-    words = ["--f64"] if options.f64 else ["--numerics", options.numerics] if options.numerics else []
-    words += ["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier()]
+def compile_for(target, artifact, code, model, words=()):
+    """`code`: the folder for that of kernels."""
+    sets, bound = MODELS[model]
+    own = os.path.join(HERE, "specs", model + ".tn")
+    words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier()])]
     for dim, size in bound.items():
         words += ["--bind", f"{dim}={size}"]
-    driver.tenon("compile", own if os.path.exists(own) else driver.model(options.model + ".tn"), "--recipe", "small", "--target",
-                 target, *driver.settings(sets), *words, "-o", artifact)
+    driver.tenon("compile", own if os.path.exists(own) else driver.model(model + ".tn"), "--recipe", "small", "--target", target,
+                 *driver.settings(sets), *words, "-o", artifact)
+
+
+def train(target, seed, options, folder):
+    """Numbers of each step, parameters at the end, losses of an evaluation, a text."""
+    code, artifact, run = (os.path.join(folder, f"{part}-{target}") for part in ("code", "artifact", "run"))
+    os.makedirs(code)
+    words = ["--f64"] if options.f64 else ["--numerics", options.numerics] if options.numerics else []
+    compile_for(target, artifact, code, options.model, words)
     text, weights = write(os.path.join(folder, "text.txt"), 4000), os.path.join(folder, f"{target}.safetensors")
     driver.tenon("train", artifact, "--text", text, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
                  environment=stand_in(code))

@@ -46,9 +46,11 @@ void printCounts() {
     fprintf(stderr, "gpu-emu: %s: %llu launches, %.1f ms\n", name.c_str(), static_cast<unsigned long long>(count.launches),
             1e3 * count.seconds);
   }
-  fprintf(stderr, "gpu-emu: %llu launches of %zu kernels, %.1f ms; %llu copies, %llu bytes\n",
-          static_cast<unsigned long long>(launches), state.counts.size(), 1e3 * seconds,
-          static_cast<unsigned long long>(state.copies), static_cast<unsigned long long>(state.copiedBytes));
+  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  fprintf(stderr, "gpu-emu: %llu launches of %zu kernels, %.1f ms; %llu copies, %llu bytes\n", number(launches),
+          state.counts.size(), 1e3 * seconds, number(state.copies), number(state.copiedBytes));
+  fprintf(stderr, "gpu-emu: %llu texts compiled; %llu graphs launched, %llu kernels of them changed\n", number(state.compiled),
+          number(state.graphLaunches), number(state.graphChanges));
 }
 
 /// An A100 or a later chip, as far as a program asks. Numbers of attributes: CUdevice_attribute.
@@ -118,6 +120,8 @@ TENON_CUDA_API Result cuInit(unsigned) {
   driver().initialized = true;
   if (mode->counts)
     atexit(printCounts);
+  if (mode->scores)
+    atexit([] { driver().scores.print(); });
   return kSuccess;
 }
 

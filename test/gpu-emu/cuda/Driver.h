@@ -1,7 +1,7 @@
 // What the stand-in for the CUDA driver keeps: one device, its primary context, streams as queues of work, graphs as lists.
 // Names, numbers and rules are those of NVIDIA's documentation of the driver interface.
 #pragma once
-#include "../Program.h"
+#include "Scores.h"
 #include <deque>
 #include <functional>
 #include <map>
@@ -34,8 +34,25 @@ enum Result : int {
 /// Something that a stream does later; the memory of the device is open.
 using Work = std::function<Result()>;
 
+struct GraphNode {
+  Work work;
+  std::vector<const GraphNode *> before; // what it waits for
+  const Kernel *kernel = nullptr;        // null: a copy or a fill
+};
+
 struct Graph {
-  std::vector<Work> works;
+  std::vector<std::unique_ptr<GraphNode>> nodes;
+};
+
+/// A graph that was instantiated: its work in an order that its edges allow.
+struct Executable {
+  struct Step {
+    const GraphNode *node; // of `source`
+    const Kernel *kernel;
+    Work work;
+  };
+  std::vector<Step> steps;
+  const Graph *source;
 };
 
 struct Stream {
@@ -45,13 +62,26 @@ struct Stream {
 };
 
 struct LoadedModule {
+  std::unique_ptr<llvm::MemoryBuffer> code; // what it was made from
   std::unique_ptr<Program> program;
   std::map<std::string, struct Function *> functions;
 };
 
 struct Function {
   const Kernel *kernel;
+  llvm::MemoryBufferRef code; // of its module
   uint32_t mostDynamicShared = 48 << 10;
+};
+
+struct Event {
+  uint64_t told = 0, reached = 0; // how often it was recorded, and how many of these a stream has come by
+};
+
+/// PTX on its way to code of the chip.
+struct Link {
+  std::string image;        // of what was added; empty: nothing yet
+  std::vector<int> options; // of its creation: where errors are written
+  std::vector<void *> values;
 };
 
 struct Count {
@@ -66,12 +96,16 @@ struct Driver {
   Result sticky = kSuccess;
   Stream defaultStream;
   std::set<Stream *> streams;
-  std::set<Graph *> graphs, executables;
+  std::set<Graph *> graphs;
+  std::set<Executable *> executables;
+  std::set<Event *> events;
+  std::set<Link *> links;
   std::set<LoadedModule *> modules;
   std::set<Function *> functions;
   std::map<char *, size_t> pinned; // memory of the host
   std::map<std::string, Count> counts;
-  uint64_t copies = 0, copiedBytes = 0;
+  Scores scores;
+  uint64_t copies = 0, copiedBytes = 0, compiled = 0, graphLaunches = 0, graphChanges = 0;
 };
 /// Lives as long as the process, so that nothing depends on the order in which libraries end.
 Driver &driver();
@@ -85,10 +119,13 @@ Result complain(Result result, const std::string &text);
 Stream *streamOf(void *handle);
 /// Gives work to a stream: to its capture, or to its queue, or at once where copies are early.
 Result tell(Stream &stream, Work work);
-/// Does all that a stream was told; an error stays.
-Result drain(Stream &stream);
+/// Does all that a stream was told, or (`until`) until the event has come; an error stays.
+Result drain(Stream &stream, const Event *until = nullptr);
 Result drainAll();
 bool capturing();
+/// The work of one kernel with these arguments; `call` names the function for messages.
+Result workOf(const char *call, void *function, Dim3 grid, Dim3 block, unsigned dynamicShared, void **parameters, void **extra,
+              Work &work);
 /// Marks captures as spoiled by a call that waits; whether there were any.
 bool spoilCaptures();
 

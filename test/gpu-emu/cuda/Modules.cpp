@@ -1,5 +1,5 @@
-// Modules and launches. The image of a module is PTX text, of which one line counts: `// tenon-ir: HASH` names the bitcode that
-// the text was made from, in the folder TENON_GPU_IR.
+// Modules, links and launches. The image of a module is PTX text, of which one line counts: `// tenon-ir: HASH` names the bitcode
+// that the text was made from, in the folder TENON_GPU_IR.
 #include "../Memory.h"
 #include "Driver.h"
 #include "llvm/ADT/SmallString.h"
@@ -50,7 +50,7 @@ Result checkHead(StringRef ptx, std::string &text) {
 }
 
 /// Complains, and writes the text where the caller wants errors (options 5 and 6: buffer and size).
-Result refuse(Result result, const std::string &text, unsigned count, const int *options, void **values) {
+Result refuse(const char *call, Result result, const std::string &text, unsigned count, const int *options, void **values) {
   void *buffer = nullptr;
   size_t bytes = 0;
   for (unsigned i = 0; i < count; ++i) {
@@ -61,7 +61,7 @@ Result refuse(Result result, const std::string &text, unsigned count, const int 
   }
   if (buffer && bytes)
     snprintf(static_cast<char *>(buffer), bytes, "%s", text.c_str());
-  return complain(result, "cuModuleLoadDataEx: " + text);
+  return complain(result, std::string(call) + ": " + text);
 }
 
 /// Refused with a sentence.
@@ -90,7 +90,10 @@ Expected<std::unique_ptr<MemoryBuffer>> bitcodeOf(StringRef ptx) {
   return std::move(*file);
 }
 
-Result run(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared, const std::vector<uint64_t> &arguments) {
+Result run(const Function &function, Dim3 grid, Dim3 block, uint32_t dynamicShared, const std::vector<uint64_t> &arguments) {
+  const Kernel &kernel = *function.kernel;
+  if (machine.mode.scores)
+    driver().scores.score(function.code, kernel.name, {grid, block, dynamicShared, arguments.data()});
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = launch(kernel, grid, block, dynamicShared, arguments.data());
   Count &count = driver().counts[kernel.name];
@@ -101,10 +104,10 @@ Result run(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared, 
 }
 
 /// What a device refuses at the call.
-Result checkShape(const Function &function, Dim3 grid, Dim3 block, uint32_t dynamicShared) {
+Result checkShape(const char *call, const Function &function, Dim3 grid, Dim3 block, uint32_t dynamicShared) {
   const Kernel &kernel = *function.kernel;
   const auto wrong = [&](Result result, const std::string &text) {
-    return complain(result, "cuLaunchKernel: " + kernel.name + ": " + text);
+    return complain(result, std::string(call) + ": " + kernel.name + ": " + text);
   };
   if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z)
     return wrong(kInvalidValue, "a size of the grid or of the block is 0");
@@ -124,25 +127,91 @@ Result checkShape(const Function &function, Dim3 grid, Dim3 block, uint32_t dyna
   return kSuccess;
 }
 
+/// What a link makes: as code of a chip it begins as an ELF file does, and holds the line of the PTX that counts.
+constexpr StringLiteral kBinary = "\x7f"
+                                  "ELF code of the emulator for sm_";
+
+/// Whether code of a chip runs on the device: of its own generation, no later one.
+Result checkBinary(StringRef image, std::string &text) {
+  unsigned chip = 0;
+  image.consume_front(kBinary);
+  if (image.consumeInteger(10, chip) || chip / 10 != machine.mode.chip / 10 || chip > machine.mode.chip) {
+    text = "the code is for sm_" + std::to_string(chip) + ", the device is sm_" + std::to_string(machine.mode.chip);
+    return kNoBinary;
+  }
+  return kSuccess;
+}
+
 } // namespace
 
 TENON_CUDA_API Result cuModuleLoadDataEx(void **handle, const void *image, unsigned count, int *options, void **values) {
   TENON_CUDA_ENTER;
   std::string text;
-  if (Result wrong = checkHead(static_cast<const char *>(image), text))
-    return refuse(wrong, text, count, options, values);
+  const bool isBinary = StringRef(static_cast<const char *>(image)).starts_with(kBinary);
+  if (Result wrong = (isBinary ? checkBinary : checkHead)(static_cast<const char *>(image), text))
+    return refuse("cuModuleLoadDataEx", wrong, text, count, options, values);
+  driver().compiled += !isBinary;
   auto file = bitcodeOf(static_cast<const char *>(image));
   if (!file) {
     text = toString(file.takeError());
-    return refuse(StringRef(text).contains("cannot be read") ? kFileNotFound : kInvalidImage, text, count, options, values);
+    return refuse("cuModuleLoadDataEx", StringRef(text).contains("cannot be read") ? kFileNotFound : kInvalidImage, text, count,
+                  options, values);
   }
   auto program = Program::load(**file, machine.mode);
   if (!program)
-    return refuse(kInvalidImage, toString(program.takeError()), count, options, values);
+    return refuse("cuModuleLoadDataEx", kInvalidImage, toString(program.takeError()), count, options, values);
   auto *module = new LoadedModule();
   module->program = std::move(*program);
+  module->code = std::move(*file);
   driver().modules.insert(module);
   *handle = module;
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
+  TENON_CUDA_ENTER;
+  auto *made = new Link{"", std::vector<int>(options, options + count), std::vector<void *>(values, values + count)};
+  driver().links.insert(made);
+  *link = made;
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuLinkAddData_v2(void *handle, int type, void *data, size_t bytes, const char *, unsigned, int *, void **) {
+  TENON_CUDA_ENTER;
+  auto *link = static_cast<Link *>(handle);
+  constexpr int kPtx = 1;
+  if (!driver().links.count(link) || type != kPtx || !link->image.empty() || !bytes || static_cast<char *>(data)[bytes - 1])
+    return complain(kInvalidValue, "cuLinkAddData: no link, or not one text of PTX that ends with a 0");
+  std::string text;
+  const StringRef ptx = static_cast<const char *>(data);
+  Result wrong = checkHead(ptx, text);
+  if (auto file = wrong ? nullptr : bitcodeOf(ptx); !wrong && !file) {
+    text = toString(file.takeError());
+    wrong = StringRef(text).contains("cannot be read") ? kFileNotFound : kInvalidImage;
+  }
+  if (wrong)
+    return refuse("cuLinkAddData", wrong, text, link->options.size(), link->options.data(), link->values.data());
+  const StringRef rest = ptx.substr(ptx.find("// tenon-ir: "));
+  link->image = (kBinary + Twine(machine.mode.chip) + "\n" + rest.take_until([](char c) { return c == '\n'; }) + "\n").str();
+  ++driver().compiled;
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuLinkComplete(void *handle, void **image, size_t *bytes) {
+  TENON_CUDA_ENTER;
+  auto *link = static_cast<Link *>(handle);
+  if (!driver().links.count(link) || link->image.empty())
+    return complain(kInvalidValue, "cuLinkComplete: no link, or one of nothing");
+  *image = link->image.data();
+  *bytes = link->image.size() + 1;
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuLinkDestroy(void *handle) {
+  TENON_CUDA_ENTER;
+  if (!driver().links.erase(static_cast<Link *>(handle)))
+    return complain(kInvalidValue, "cuLinkDestroy: this is no link");
+  delete static_cast<Link *>(handle);
   return kSuccess;
 }
 
@@ -171,7 +240,7 @@ TENON_CUDA_API Result cuModuleGetFunction(void **function, void *handle, const c
     return complain(kNotFound, std::string("cuModuleGetFunction: the module has no kernel ") + name);
   Function *&known = module->functions[name];
   if (!known) {
-    known = new Function{kernel};
+    known = new Function{kernel, module->code->getMemBufferRef()};
     driver().functions.insert(known);
   }
   *function = known;
@@ -194,28 +263,40 @@ TENON_CUDA_API Result cuFuncSetAttribute(void *handle, int attribute, int value)
   return kSuccess;
 }
 
-TENON_CUDA_API Result cuLaunchKernel(void *handle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
-                                     unsigned blockY, unsigned blockZ, unsigned dynamicShared, void *streamHandle,
-                                     void **parameters, void **extra) {
-  TENON_CUDA_ENTER;
+Result workOf(const char *call, void *handle, Dim3 grid, Dim3 block, unsigned dynamicShared, void **parameters, void **extra,
+              Work &work) {
   auto *function = static_cast<Function *>(handle);
-  Stream *stream = streamOf(streamHandle);
-  if (!driver().functions.count(function) || !stream)
-    return complain(kInvalidHandle, "cuLaunchKernel: this is no function, or no stream");
+  const std::string name = call;
+  if (!driver().functions.count(function))
+    return complain(kInvalidHandle, name + ": this is no function");
   const Kernel &kernel = *function->kernel;
   if (extra)
-    return complain(kNotSupported, "cuLaunchKernel: arguments by `extra` are not supported, only by `kernelParams`");
+    return complain(kNotSupported, name + ": arguments by `extra` are not supported, only by `kernelParams`");
   if (!parameters && !kernel.argumentBytes.empty())
-    return complain(kInvalidValue, "cuLaunchKernel: " + kernel.name + " has arguments");
-  const Dim3 grid = {gridX, gridY, gridZ}, block = {blockX, blockY, blockZ};
-  if (Result wrong = checkShape(*function, grid, block, dynamicShared))
+    return complain(kInvalidValue, name + ": " + kernel.name + " has arguments");
+  if (Result wrong = checkShape(call, *function, grid, block, dynamicShared))
     return wrong;
   std::vector<uint64_t> arguments(kernel.argumentBytes.size());
   for (size_t i = 0; i < arguments.size(); ++i)
     memcpy(&arguments[i], parameters[i], kernel.argumentBytes[i]);
-  return tell(*stream, [&kernel, grid, block, dynamicShared, arguments = std::move(arguments)] {
-    return run(kernel, grid, block, dynamicShared, arguments);
-  });
+  work = [function = *function, grid, block, dynamicShared, arguments = std::move(arguments)] {
+    return run(function, grid, block, dynamicShared, arguments);
+  };
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                                     unsigned blockY, unsigned blockZ, unsigned dynamicShared, void *streamHandle,
+                                     void **parameters, void **extra) {
+  TENON_CUDA_ENTER;
+  Stream *stream = streamOf(streamHandle);
+  if (!stream)
+    return complain(kInvalidHandle, "cuLaunchKernel: this is no stream");
+  Work work;
+  if (Result wrong = workOf("cuLaunchKernel", function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, dynamicShared,
+                            parameters, extra, work))
+    return wrong;
+  return tell(*stream, std::move(work));
 }
 
 } // namespace tenon::emu::cuda

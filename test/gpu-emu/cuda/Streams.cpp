@@ -1,4 +1,4 @@
-// Streams, captures and graphs. Work waits until somebody waits for it, as it may on a device: who reads too early reads what was
+// Streams, captures and events. Work waits until somebody waits for it, as it may on a device: who reads too early reads what was
 // there before.
 #include "../Memory.h"
 #include "Driver.h"
@@ -19,13 +19,13 @@ static Result perform(const Work &work) {
   return driver().sticky;
 }
 
-Result drain(Stream &stream) {
+Result drain(Stream &stream, const Event *until) {
   if (driver().sticky)
     return driver().sticky;
   if (stream.queue.empty())
     return kSuccess;
   OpenMemory open;
-  while (!stream.queue.empty()) {
+  while (!stream.queue.empty() && !(until && until->reached == until->told)) {
     const Work work = std::move(stream.queue.front());
     stream.queue.pop_front();
     if (Result wrong = perform(work)) {
@@ -62,7 +62,12 @@ Result tell(Stream &stream, Work work) {
   if (stream.captureSpoiled)
     return kCaptureInvalidated;
   if (stream.capture) {
-    stream.capture->works.push_back(std::move(work));
+    auto &nodes = stream.capture->nodes;
+    auto node = std::make_unique<GraphNode>();
+    node->work = std::move(work);
+    if (!nodes.empty())
+      node->before = {nodes.back().get()};
+    nodes.push_back(std::move(node));
     return kSuccess;
   }
   if (&stream == &driver().defaultStream) { // which waits for the others, and they for it
@@ -140,42 +145,44 @@ TENON_CUDA_API Result cuStreamEndCapture(void *handle, void **graph) {
   return kSuccess;
 }
 
-TENON_CUDA_API Result cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
+TENON_CUDA_API Result cuEventCreate(void **event, unsigned) {
   TENON_CUDA_ENTER;
-  if (!driver().graphs.count(static_cast<Graph *>(graph)))
-    return complain(kInvalidValue, "cuGraphInstantiate: this is no graph");
-  auto *made = new Graph(*static_cast<Graph *>(graph));
-  driver().executables.insert(made);
-  *executable = made;
+  *event = *driver().events.insert(new Event()).first;
   return kSuccess;
 }
 
-TENON_CUDA_API Result cuGraphLaunch(void *executable, void *handle) {
+TENON_CUDA_API Result cuEventDestroy_v2(void *handle) {
   TENON_CUDA_ENTER;
-  Stream *stream = streamOf(handle);
-  auto *graph = static_cast<Graph *>(executable);
-  if (!stream || !driver().executables.count(graph))
-    return complain(kInvalidHandle, "cuGraphLaunch: this is no stream, or no graph that was instantiated");
-  for (const Work &work : graph->works)
-    if (Result wrong = tell(*stream, work))
+  if (!driver().events.erase(static_cast<Event *>(handle)))
+    return complain(kInvalidHandle, "cuEventDestroy: this is no event");
+  drainAll(); // who comes by it notes that
+  delete static_cast<Event *>(handle);
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuEventRecord(void *handle, void *streamHandle) {
+  TENON_CUDA_ENTER;
+  auto *event = static_cast<Event *>(handle);
+  Stream *stream = streamOf(streamHandle);
+  if (!driver().events.count(event) || !stream)
+    return complain(kInvalidHandle, "cuEventRecord: this is no event, or no stream");
+  const uint64_t number = ++event->told;
+  return tell(*stream, [event, number] {
+    event->reached = number;
+    return kSuccess;
+  });
+}
+
+TENON_CUDA_API Result cuEventSynchronize(void *handle) {
+  TENON_CUDA_ENTER;
+  auto *event = static_cast<Event *>(handle);
+  if (!driver().events.count(event))
+    return complain(kInvalidHandle, "cuEventSynchronize: this is no event");
+  if (machine.mode.broken == "events")
+    return kSuccess;
+  for (Stream *stream : driver().streams)
+    if (Result wrong = event->reached == event->told ? kSuccess : drain(*stream, event))
       return wrong;
-  return kSuccess;
-}
-
-TENON_CUDA_API Result cuGraphDestroy(void *graph) {
-  std::lock_guard lock(driver().mutex);
-  if (!driver().graphs.erase(static_cast<Graph *>(graph)))
-    return complain(kInvalidValue, "cuGraphDestroy: this is no graph");
-  delete static_cast<Graph *>(graph);
-  return kSuccess;
-}
-
-// What was launched from it goes on: the queue has copies.
-TENON_CUDA_API Result cuGraphExecDestroy(void *executable) {
-  std::lock_guard lock(driver().mutex);
-  if (!driver().executables.erase(static_cast<Graph *>(executable)))
-    return complain(kInvalidValue, "cuGraphExecDestroy: this is no graph that was instantiated");
-  delete static_cast<Graph *>(executable);
   return kSuccess;
 }
 

@@ -134,6 +134,77 @@ static void checkGraph(void) {
   OK(cuMemFreeHost, (void *), out);
 }
 
+struct KernelNode {
+  void *function;
+  unsigned grid[3], block[3], shared;
+  void **parameters, **extra;
+};
+
+/// The sum of the sums waits for these, in a graph of kernels; then both sum less.
+static void checkKernels(void) {
+  void *graph = NULL, *executable = NULL, *nodes[2];
+  uint64_t total = 0;
+  float got = 0, wanted = 0;
+  int count = COUNT, blocks = BLOCKS;
+  OK(cuMemAlloc_v2, (uint64_t *, size_t), &total, 4);
+  struct KernelNode kernels[2] = {{function, {BLOCKS, 1, 1}, {256, 1, 1}, 0, (void *[]){&x, &sums, &count}, NULL},
+                                  {function, {1, 1, 1}, {256, 1, 1}, 0, (void *[]){&sums, &total, &blocks}, NULL}};
+  OK(cuGraphCreate, (void **, unsigned), &graph, 0);
+  CALL(1, cuGraphAddKernelNode, (void **, void *, void **, size_t, const struct KernelNode *), &nodes[1], graph, &stream, 1,
+       &kernels[1]);
+  for (int i = 0; i < 2; ++i)
+    OK(cuGraphAddKernelNode, (void **, void *, void **, size_t, const struct KernelNode *), &nodes[i], graph, &nodes[0], i,
+       &kernels[i]);
+  OK(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long), &executable, graph, 0);
+  for (int part = 0; part < 2; ++part) {
+    wanted = 0;
+    for (int i = 0; i < count && i < 1024 * blocks; ++i)
+      wanted += element(i, 3); // what the graph before left
+    OK(cuGraphLaunch, (void *, void *), executable, stream);
+    OK(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), &got, total, 4, stream);
+    CHECK(got == wanted);
+    count = 2000, blocks = 1;
+    for (int i = 0; i < 2; ++i)
+      OK(cuGraphExecKernelNodeSetParams, (void *, void *, const struct KernelNode *), executable, nodes[i], &kernels[i]);
+  }
+  kernels[0].block[0] = 2048;
+  CALL(1, cuGraphExecKernelNodeSetParams, (void *, void *, const struct KernelNode *), executable, nodes[0], &kernels[0]);
+  OK(cuGraphDestroy, (void *), graph);
+  OK(cuGraphExecDestroy, (void *), executable);
+  OK(cuMemFree_v2, (uint64_t), total);
+}
+
+/// Pinned memory may change when the event behind a copy out of it has come.
+static void checkEvents(void) {
+  float *pinned = NULL, got = 0;
+  void *event = NULL;
+  OK(cuEventCreate, (void **, unsigned), &event, 2);
+  OK(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&pinned, 4, 0);
+  *pinned = 1;
+  OK(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *), sums, pinned, 4, stream);
+  OK(cuEventRecord, (void *, void *), event, stream);
+  OK(cuEventSynchronize, (void *), event);
+  *pinned = 2;
+  OK(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), &got, sums, 4, stream);
+  CHECK(got == 1);
+  OK(cuEventDestroy_v2, (void *), event);
+  OK(cuMemFreeHost, (void *), pinned);
+}
+
+/// A module by way of a link, which takes text once.
+static void *linked(char *ptx) {
+  void *link = NULL, *image = NULL, *module = NULL;
+  size_t bytes = 0;
+  OK(cuLinkCreate_v2, (unsigned, int *, void **, void **), 0, NULL, NULL, &link);
+  CALL(1, cuLinkComplete, (void *, void **, size_t *), link, &image, &bytes);
+  OK(cuLinkAddData_v2, (void *, int, void *, size_t, const char *, unsigned, int *, void **), link, 1, ptx, strlen(ptx) + 1, "",
+     0, NULL, NULL);
+  OK(cuLinkComplete, (void *, void **, size_t *), link, &image, &bytes);
+  OK(cuModuleLoadDataEx, (void **, const void *, unsigned, int *, void **), &module, image, 0, NULL, NULL);
+  OK(cuLinkDestroy, (void *), link);
+  return module;
+}
+
 static void checkRefusals(void *module) {
   void *none = NULL;
   uint64_t address = 0;
@@ -179,12 +250,16 @@ int main(int count, char **arguments) {
     return 0;
   }
   OK(cuModuleLoadDataEx, (void **, const void *, unsigned, int *, void **), &module, ptx, 0, NULL, NULL);
+  OK(cuModuleUnload, (void *), module);
+  module = linked(ptx);
   OK(cuModuleGetFunction, (void **, void *, const char *), &function, module, "block_sum");
   OK(cuStreamCreate, (void **, unsigned), &stream, 1);
   OK(cuMemAlloc_v2, (uint64_t *, size_t), &x, COUNT * 4);
   OK(cuMemAlloc_v2, (uint64_t *, size_t), &sums, BLOCKS * 4);
   checkWork();
   checkGraph();
+  checkKernels();
+  checkEvents();
   checkRefusals(module);
   if (!strcmp(what, "touch")) // the memory of the device is not the host's
     printf("read %g\n", *(float *)x);

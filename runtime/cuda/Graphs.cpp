@@ -1,0 +1,126 @@
+#include "runtime/cuda/Graphs.h"
+#include <algorithm>
+
+namespace tenon::runtime::cuda {
+
+/// More than the two of a step (states have two places in turn), with some for other entries and for the slices of a batch. A run
+/// that comes when there are so many, all of them in use, is launched kernel by kernel.
+constexpr size_t kMostGraphs = 32;
+
+void Graphs::clear() {
+  if (!all.empty() && device.activate().ok())
+    for (Known &known : all)
+      destroy(known);
+  all.clear();
+}
+
+/// What was started from it goes on.
+void Graphs::destroy(Known &known) {
+  if (known.executable)
+    device.driver().cuGraphExecDestroy(known.executable);
+  if (known.graph)
+    device.driver().cuGraphDestroy(known.graph);
+  known.executable = known.graph = nullptr;
+  known.nodes.clear();
+}
+
+Graphs::Known *Graphs::find(const LaunchList &list, const std::vector<uint64_t> &memory) {
+  for (Known &known : all)
+    if (known.memory == memory && known.list.launches == list.launches)
+      return &known;
+  return nullptr;
+}
+
+void Graphs::remember(const LaunchList &list, std::vector<uint64_t> memory) {
+  if (all.size() == kMostGraphs) {
+    auto oldest = std::min_element(all.begin(), all.end(), [](const Known &a, const Known &b) { return a.lastRun < b.lastRun; });
+    if (runs - oldest->lastRun < 4 * kMostGraphs)
+      return;
+    destroy(*oldest);
+    all.erase(oldest);
+  }
+  Known known;
+  known.memory = std::move(memory);
+  known.list = list;
+  known.lastRun = runs;
+  all.push_back(std::move(known));
+}
+
+Status Graphs::run(const LaunchList &list, std::vector<uint64_t> memory, const std::vector<Handle> &kernels,
+                   const TnModule &module, std::string_view entry) {
+  if (list.launches.empty())
+    return {};
+  ++runs;
+  Known *known = find(list, memory);
+  if (!known) {
+    remember(list, std::move(memory));
+    return launchAll(list, kernels, module);
+  }
+  known->lastRun = runs;
+  Status status = update(*known, list, kernels);
+  if (status.ok() && !known->executable)
+    status = build(*known, kernels);
+  if (status.failed()) {
+    destroy(*known);
+    return status;
+  }
+  device.startedGraph(entry, list.launches.size());
+  return device.check(device.driver().cuGraphLaunch(known->executable, device.stream()), "the start of a graph");
+}
+
+KernelNode Graphs::nodeOf(const LaunchList &list, size_t i, const std::vector<Handle> &kernels) {
+  const LaunchList::Launch &launch = list.launches[i];
+  pointers.clear();
+  for (uint32_t argument = launch.first; argument < launch.first + launch.count; ++argument)
+    pointers.push_back(const_cast<uint64_t *>(&list.arguments[argument])); // which the driver only reads
+  return {kernels[launch.kernel], launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared, pointers.data(), nullptr};
+}
+
+Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kernels, const TnModule &module) {
+  for (size_t i = 0; i < list.launches.size(); ++i) {
+    const KernelNode node = nodeOf(list, i, kernels);
+    const uint32_t kernel = list.launches[i].kernel;
+    device.started(module.kernels[kernel], module.places[kernel]);
+    const Result result = device.driver().cuLaunchKernel(node.function, node.gridX, 1, 1, node.blockX, 1, 1, node.shared,
+                                                         device.stream(), node.arguments, nullptr);
+    if (Status status = device.check(result, "a launch"); status.failed())
+      return status;
+  }
+  return {};
+}
+
+/// A chain: every kernel waits for the one before.
+Status Graphs::build(Known &known, const std::vector<Handle> &kernels) {
+  const Driver &driver = device.driver();
+  Result result = driver.cuGraphCreate(&known.graph, 0);
+  for (size_t i = 0; i < known.list.launches.size() && result == kSuccess; ++i) {
+    const KernelNode kernel = nodeOf(known.list, i, kernels);
+    const Handle before = i ? known.nodes.back() : nullptr;
+    Handle node = nullptr;
+    result = driver.cuGraphAddKernelNode(&node, known.graph, i ? &before : nullptr, i ? 1 : 0, &kernel);
+    known.nodes.push_back(node);
+  }
+  if (result == kSuccess)
+    result = driver.cuGraphInstantiateWithFlags(&known.executable, known.graph, 0);
+  return device.check(result, "making a graph");
+}
+
+Status Graphs::update(Known &known, const LaunchList &list, const std::vector<Handle> &kernels) {
+  for (size_t i = 0; i < list.launches.size(); ++i) {
+    const LaunchList::Launch &launch = list.launches[i];
+    const auto from = list.arguments.begin() + launch.first;
+    const auto to = known.list.arguments.begin() + launch.first;
+    if (std::equal(from, from + launch.count, to))
+      continue;
+    std::copy(from, from + launch.count, to);
+    if (!known.executable)
+      continue;
+    const KernelNode kernel = nodeOf(list, i, kernels);
+    const Result result = device.driver().cuGraphExecKernelNodeSetParams(known.executable, known.nodes[i], &kernel);
+    if (Status status = device.check(result, "changing a graph"); status.failed())
+      return status;
+  }
+  return {};
+}
+
+} // namespace tenon::runtime::cuda

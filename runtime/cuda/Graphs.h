@@ -1,0 +1,61 @@
+// Runs as CUDA graphs: what a run launches is written down first; a run that launches the same kernels in the same memory a
+// second time becomes a graph, and later ones start that whole, after the arguments that changed (numbers of the step) are set.
+#pragma once
+#include "runtime/cuda/CudaDevice.h"
+#include <vector>
+
+namespace tenon::runtime::cuda {
+
+/// The launches of a run, in their order. All arguments have 8 bytes or less.
+struct LaunchList {
+  struct Launch {
+    uint32_t kernel, blocks, threads, shared;
+    uint32_t first, count; // arguments
+    bool operator==(const Launch &) const = default;
+  };
+  std::vector<Launch> launches;
+  std::vector<uint64_t> arguments;
+  void clear() {
+    launches.clear();
+    arguments.clear();
+  }
+};
+
+class Graphs {
+public:
+  explicit Graphs(CudaDevice &device) : device(device) {}
+  Graphs(const Graphs &) = delete;
+  Graphs &operator=(const Graphs &) = delete;
+  ~Graphs() { clear(); }
+  /// Before the module of the kernels goes.
+  void clear();
+  /// Starts a run whose launches these are. `memory`: addresses that tell runs with other buffers apart, each of which has a
+  /// graph of its own. `kernels`, `module`: what launches mean by the number of a kernel.
+  Status run(const LaunchList &list, std::vector<uint64_t> memory, const std::vector<Handle> &kernels, const TnModule &module,
+             std::string_view entry);
+  /// One launch after the other.
+  Status launchAll(const LaunchList &list, const std::vector<Handle> &kernels, const TnModule &module);
+
+private:
+  /// A run that was seen, and its graph from the second time on.
+  struct Known {
+    std::vector<uint64_t> memory;
+    LaunchList list; // with the arguments that the graph has
+    Handle graph = nullptr, executable = nullptr;
+    std::vector<Handle> nodes;
+    uint64_t lastRun = 0;
+  };
+  Known *find(const LaunchList &list, const std::vector<uint64_t> &memory);
+  void remember(const LaunchList &list, std::vector<uint64_t> memory);
+  Status build(Known &known, const std::vector<Handle> &kernels);
+  Status update(Known &known, const LaunchList &list, const std::vector<Handle> &kernels);
+  void destroy(Known &known);
+  /// The driver's form of launch `i`; its arguments are those of `list` until the next call.
+  KernelNode nodeOf(const LaunchList &list, size_t i, const std::vector<Handle> &kernels);
+  CudaDevice &device;
+  std::vector<Known> all;
+  std::vector<void *> pointers; // of nodeOf
+  uint64_t runs = 0;
+};
+
+} // namespace tenon::runtime::cuda
