@@ -168,10 +168,11 @@ static LogicalResult verifyTables(OpTy op, ArrayRef<AffineExpr> q, ArrayRef<Affi
 /// C1 .. C10.
 template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   auto query = tensorOf(op.getQuery()), key = tensorOf(op.getKey()), value = tensorOf(op.getValue()), y = tensorOf(op.getY());
-  // Keys and values of a forward kernel may be kept unrounded.
+  // Keys and values of a forward kernel may be kept unrounded, or in 16 bits of what the query is computed in.
   auto isKept = [&](RankedTensorType type) {
-    return std::is_same_v<OpTy, AttentionOp> && (type == key || type == value) &&
-           type.getElementType() == elementModel(query.getElementType()).compute;
+    const Type own = type.getElementType(), computed = elementModel(query.getElementType()).compute;
+    return std::is_same_v<OpTy, AttentionOp> && (type == key || type == value) && isa<FloatType>(own) &&
+           (own == computed || (query.getElementType() == computed && elementModel(own).compute == computed));
   };
   for (RankedTensorType type : {query, y, key, value})
     if (type.getRank() != 4 || (type.getElementType() != query.getElementType() && !isKept(type)))

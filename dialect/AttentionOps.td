@@ -107,10 +107,10 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
 
     query, key, value, position_query, table, value_table, position_key, key_table and y have one element type; the other
     tensors, and everything between, are of the type that it is computed in. key and value, which a state may keep, may be of
-    that type too: they are rounded to the query's when they are read.
+    that type too: they are rounded to the query's when they are read; or of 16 bits beside a query of f32: they are widened then.
 
     Constraints: C1 query, key, value and result agree as the table says, with one element type but for keys and values that are
-    rounded when read; H, K, E, F are numbers, H a multiple of K;
+    rounded or widened when read; H, K, E, F are numbers, H a multiple of K;
     C2 position_query and table come together and have their shapes, as do position_key and key_table; score_table and
     value_table have their shapes and the P of table;
     C3 place is there exactly with a table: one form, or two and `back`, or the code of `computes_place`, which is scalar code

@@ -27,6 +27,29 @@ ElementModel elementModel(Type element) {
   llvm_unreachable("no element of a tensor");
 }
 
+Type elementNamed(StringRef name, MLIRContext *context) {
+  Builder builder(context);
+  for (Type element :
+       {Type(builder.getF64Type()), Type(builder.getF32Type()), Type(builder.getBF16Type()), Type(builder.getF16Type()),
+        Type(builder.getI64Type()), Type(builder.getI32Type()), Type(builder.getI1Type())})
+    if (elementModel(element).name() == name)
+      return element;
+  return {};
+}
+
+Value convertReal(OpBuilder &builder, Location location, Value x, Type element) {
+  const Type from = getElementTypeOrSelf(x.getType());
+  if (from == element)
+    return x;
+  auto vector = dyn_cast<VectorType>(x.getType());
+  const Type to = vector ? Type(vector.clone(element)) : element;
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(builder, location, to, x);
+  if (from.getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth())
+    x = convertReal(builder, location, x, elementModel(from).compute);
+  return arith::TruncFOp::create(builder, location, to, x);
+}
+
 static Type typeAttribute(Operation *op, StringRef name) {
   auto type = op ? op->getAttrOfType<TypeAttr>(name) : TypeAttr();
   return type ? type.getValue() : Type();
@@ -35,7 +58,14 @@ static Type typeAttribute(Operation *op, StringRef name) {
 Type narrowType(ModuleOp module) { return typeAttribute(module, kCompute); }
 Type parameterType(ModuleOp module) { return typeAttribute(module, kParameters); }
 bool hasRemainders(ModuleOp module) { return bool(typeAttribute(module, kRemainders)); }
+/// `type`, if it is one in which `element` is stored.
+static Type ifStores(Type type, Type element) { return type && elementModel(type).compute == element ? type : Type(); }
+Type storedParameter(ModuleOp module, Type element) {
+  Type stored = module ? ifStores(parameterType(module), element) : Type();
+  return stored ? stored : element;
+}
 Type copyType(ModuleOp module) { return parameterType(module) ? Type() : narrowType(module); }
+Type copyType(ModuleOp module, Type element) { return ifStores(copyType(module), element); }
 Type shortParameterType(ModuleOp module) {
   Type stored = parameterType(module);
   return stored ? stored : copyType(module);
@@ -43,6 +73,9 @@ Type shortParameterType(ModuleOp module) {
 Type reduceType(ModuleOp module) { return typeAttribute(module, kReduce); }
 
 Type computeType(Operation *contraction) {
+  if (Type own = getElementTypeOrSelf(contraction->getOperand(0).getType());
+      isComputed(own) && elementBytes(own) > elementBytes(Float32Type::get(own.getContext())))
+    return own;
   if (Type own = typeAttribute(contraction, kCompute))
     return own;
   Type ofModule = narrowType(contraction->getParentOfType<ModuleOp>());

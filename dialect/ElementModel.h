@@ -19,7 +19,18 @@ struct ElementModel {
 
 /// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1.
 ElementModel elementModel(mlir::Type element);
+/// By the name that the model gives it, as specifications, recipes and manifests have it. Null: there is none.
+mlir::Type elementNamed(llvm::StringRef name, mlir::MLIRContext *context);
 inline int64_t elementBytes(mlir::Type element) { return elementModel(element).bytes(); }
+/// Whether reals of this type are computed as they are; those of 16 bits are stored and widened.
+inline bool isComputed(mlir::Type element) {
+  return mlir::isa<mlir::FloatType>(element) && elementModel(element).compute == element;
+}
+/// Numbers of which a step, or a tensor, has one (norms, learning rates, factors of an optimizer, losses) are f64 whatever they
+/// are of: none is worth a rounding.
+inline mlir::Type scalarReal(mlir::MLIRContext *context) { return mlir::Float64Type::get(context); }
+/// A real, or a vector of them, in another element type. Of two types of 16 bits neither holds the other: by way of f32.
+mlir::Value convertReal(mlir::OpBuilder &builder, mlir::Location location, mlir::Value x, mlir::Type element);
 /// The attribute of a module in mixed precision, whose contractions multiply in that type of 16 bits, and of a contraction that
 /// multiplies in another one.
 inline constexpr llvm::StringLiteral kCompute = "tenon.compute";
@@ -32,11 +43,15 @@ mlir::Type parameterType(mlir::ModuleOp module);
 /// The attribute of such a module that has the f32 of a parameter in two halves: rounded to that type, and what rounding took.
 inline constexpr llvm::StringLiteral kRemainders = "tenon.remainders";
 bool hasRemainders(mlir::ModuleOp module);
+/// In which parameters of `element` lie in memory.
+mlir::Type storedParameter(mlir::ModuleOp module, mlir::Type element);
 /// The type of 16 bits that parameters of f32 have copies in, for contractions. Null: they have none.
 mlir::Type copyType(mlir::ModuleOp module);
+/// That of parameters of `element`.
+mlir::Type copyType(mlir::ModuleOp module, mlir::Type element);
 /// The type of 16 bits in which parameters of f32 can be read: their own in memory, or that of their copies. Null: there is none.
 mlir::Type shortParameterType(mlir::ModuleOp module);
-/// The type of f32, bf16 and f16 that a contraction of f32 multiplies in: its own, else that of the module around it.
+/// The type that a contraction multiplies in: of f32 its own (f32, bf16 or f16), else that of the module around it; f64 as it is.
 mlir::Type computeType(mlir::Operation *contraction);
 /// The attribute of a module whose sums, softmax, normalizers and losses are computed in that type (f64) and stored in theirs.
 inline constexpr llvm::StringLiteral kReduce = "tenon.reduce";

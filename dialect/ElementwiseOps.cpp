@@ -265,14 +265,8 @@ Value ConvertOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
   Type from = x.getType(), to = tensorOf(getY()).getElementType();
   if (from == to)
     return x;
-  const bool isReal = isa<FloatType>(from) && isa<FloatType>(to);
-  if (isReal && from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth()) { // bf16 and f16: neither holds the other
-    x = arith::ExtFOp::create(builder, getLoc(), builder.getF32Type(), x);
-    return arith::TruncFOp::create(builder, getLoc(), to, x);
-  }
-  if (isReal)
-    return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth() ? Value(arith::ExtFOp::create(builder, getLoc(), to, x))
-                                                                     : Value(arith::TruncFOp::create(builder, getLoc(), to, x));
+  if (isa<FloatType>(from) && isa<FloatType>(to))
+    return convertReal(builder, getLoc(), x, to);
   if (isa<FloatType>(to))
     return from.isInteger(1) ? Value(arith::UIToFPOp::create(builder, getLoc(), to, x))
                              : Value(arith::SIToFPOp::create(builder, getLoc(), to, x));

@@ -69,7 +69,7 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
   auto given = dyn_cast<TypeAttr>(value);
   const Type type = given ? given.getValue() : Type();
   if (isa<ModuleOp>(op)) {
-    if (name != kReduce && !(type && (type.isBF16() || type.isF16())))
+    if (name != kReduce && !(type && isa<FloatType>(type) && !isComputed(type)))
       return op->emitOpError("expects bf16 or f16 as ") << name << ", got " << value; // E7, E10
     if (name == kReduce && !(type && type.isF64()))
       return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // E9

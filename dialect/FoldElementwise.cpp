@@ -20,7 +20,7 @@ bool isZero(Attribute attribute) {
   FloatAttr number = constantOf(attribute);
   return number && number.getValue().isZero();
 }
-FloatAttr numberAttr(double value, MLIRContext *context) { return FloatAttr::get(Float64Type::get(context), value); }
+FloatAttr numberAttr(double value, MLIRContext *context) { return FloatAttr::get(scalarReal(context), value); }
 Type elementOf(Value tensor) { return tensorOf(tensor).getElementType(); }
 
 static Attribute fromReal(const APFloat &value, MLIRContext *context) {
@@ -51,7 +51,7 @@ Attribute foldConstants(ArrayRef<Attribute> operands, Type element, FoldReals re
     std::optional<APInt> result = integers(values);
     return result ? fromInteger(*result, context) : Attribute();
   }
-  if (!isa<Float32Type, Float64Type>(element))
+  if (!isComputed(element))
     return {};
   SmallVector<APFloat> values =
       llvm::map_to_vector(operands, [&](Attribute a) { return toReal(constantOf(a), cast<FloatType>(element)); });
@@ -204,8 +204,8 @@ LogicalResult DivOp::canonicalize(DivOp op, PatternRewriter &rewriter) {
   if (a && b)
     return replaceBy<DivOp>(rewriter, op, a, b);
   auto divisor = op.getB().getDefiningOp<ConstantOp>();
-  if (!divisor || !isa<Float32Type, Float64Type>(elementOf(op.getY())))
-    return rewriter.notifyMatchFailure(op, "no number of f32 or f64 as divisor");
+  if (!divisor || !isComputed(elementOf(op.getY())))
+    return rewriter.notifyMatchFailure(op, "no number as divisor that is computed as it is stored");
   APFloat value = toReal(divisor.getValueAttr(), cast<FloatType>(elementOf(op.getY()))), inverse = value;
   if (!value.getExactInverse(&inverse))
     return rewriter.notifyMatchFailure(op, "the divisor is no power of two with a normal inverse");
@@ -275,7 +275,7 @@ OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
   }
   FloatAttr a = constantOf(adaptor.getA()), b = constantOf(adaptor.getB());
   Type element = elementOf(getA());
-  if (!a || !b || !(isa<IntegerType>(element) || isa<Float32Type, Float64Type>(element)))
+  if (!a || !b || !(isa<IntegerType>(element) || isComputed(element)))
     return {};
   // f64 holds either exactly once they are rounded to the element type; a constant that is NaN compares as the machine does.
   double left = isReal(getA()) ? toReal(a, cast<FloatType>(element)).convertToDouble() : a.getValueAsDouble();
@@ -319,8 +319,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   if (auto inner = getX().getDefiningOp<ConvertOp>(); inner && inner.getX().getType() == getType() && isLossless(to, from))
     return inner.getX();
   FloatAttr constant = constantOf(adaptor.getX());
-  if (!constant || !(isa<IntegerType>(from) || isa<Float32Type, Float64Type>(from)) ||
-      !(isa<IntegerType>(to) || isa<Float32Type, Float64Type>(to)))
+  if (!constant || !(isa<IntegerType>(from) || isComputed(from)) || !(isa<IntegerType>(to) || isComputed(to)))
     return {};
   if (isa<IntegerType>(from))
     return isa<IntegerType>(to) ? Attribute(constant) : fromReal(toReal(constant, cast<FloatType>(to)), getContext());
@@ -335,7 +334,8 @@ LogicalResult ConvertOp::canonicalize(ConvertOp op, PatternRewriter &rewriter) {
   auto inner = op.getX().getDefiningOp<ConvertOp>();
   if (!inner || !isLossless(elementOf(inner.getX()), elementOf(op.getX())) || elementOf(inner.getX()) == elementOf(op.getY()))
     return rewriter.notifyMatchFailure(op, "no conversion before it that loses nothing");
-  if (elementOf(op.getY()).isF64() && elementModel(elementOf(inner.getX())).compute != elementOf(inner.getX()))
+  const Type from = elementOf(inner.getX()), computed = elementModel(from).compute;
+  if (from != computed && elementBytes(elementOf(op.getY())) > elementBytes(computed))
     return rewriter.notifyMatchFailure(op, "from 16 bits to f64, which goes by way of f32");
   rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getType(), inner.getX());
   return success();

@@ -382,12 +382,10 @@ Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
   auto module = getOperation()->getParentOfType<ModuleOp>();
   const Type stored = hasRemainders(module) ? Type() : parameterType(module); // both halves are an f32
-  const Type copies = copyType(module);                                       // written, of what is f32
   return overParameters(*this, space, [&](RankedTensorType type) {
-    const bool isCopied = copies && type.getElementType().isF32();
+    const Type copies = copyType(module, type.getElementType()); // written
     return momentTouches(*this) * bytesOfElement(type) +
-           parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type)) +
-           (isCopied ? elementBytes(copies) : 0);
+           parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type)) + (copies ? elementBytes(copies) : 0);
   });
 }
 

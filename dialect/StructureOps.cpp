@@ -63,8 +63,8 @@ static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols,
   if (failed(verifyDepths(op, op.getDepths()))) // C4
     return failure();
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
-  if (value.getType() != wanted &&
-      (!narrow || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, narrow))) // C3
+  if (value.getType() != wanted && (!narrow || wanted.getElementType() != elementModel(narrow).compute ||
+                                    value.getType() != withElement(wanted, narrow))) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
   return parameter;
 }

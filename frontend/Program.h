@@ -24,7 +24,7 @@ enum class Element { Real, Int, Bool }; // Real: dtype of the numerics policy; I
 struct ValueType {
   Element element = Element::Real;
   std::vector<AxisId> axes; // order = storage order where the value is stored or handed over
-  std::string pinned;       // "f32", "bf16" or "f16" where the text says the element type of a real, else empty
+  std::string pinned;       // "f64", "f32", "bf16" or "f16" where the text says the element type of a real, else empty
   bool operator==(const ValueType &o) const { return element == o.element && axes == o.axes && pinned == o.pinned; }
 };
 
@@ -269,6 +269,7 @@ struct State {
   std::vector<std::string> axes;
   std::vector<Size> shape; // linear forms over the entry's dims
   Element element = Element::Real;
+  std::string stored;        // "f64", "bf16" or "f16": reals that lie in memory in that type; else empty
   double initial = 0;        // reset value
   std::optional<Size> bound; // index(bound): 0 <= value < bound
   bool ofModel = false;      // no run-time axis: saved with the weights
@@ -388,7 +389,7 @@ struct Program {
   std::vector<Entry> entries;
   std::vector<CheckedRecipe> recipes;          // of this model, all kinds but names
   std::map<std::string, ParamPolicy> policies; // by Param::path, for the chosen recipe
-  /// Exceptions of its numerics policy: "f32" or "bf16", by Param::path and LayerPath::path of what they name.
+  /// Exceptions of its numerics policy: "f64", "f32" or "bf16", by Param::path and LayerPath::path of what they name.
   std::map<std::string, std::string> computeOf;
   std::vector<std::pair<std::string, double>> lossWeights; // loss = mlm + 50 * rtd of the chosen recipe
 };

@@ -1,4 +1,5 @@
 #include "lowering/Compile.h"
+#include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/Characters.h"
 #include "frontend/graph/Print.h"
@@ -43,7 +44,6 @@ public:
 
 private:
   ModuleTypes typesOfModule() const;
-  bool isDouble() const;
   int runStages();
   ast::Range specification() const;
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
@@ -169,7 +169,7 @@ int Compilation::emit() {
   for (const SourceFiles::Source &source : sources.files)
     hash.update(source.text);
   ManifestFacts facts{request.name,
-                      isDouble() ? "f64" : "f32",
+                      elementModel(typesOfModule().real).name().str(),
                       request.check.recipe,
                       {},
                       llvm::toHex(hash.final(), true),
@@ -287,28 +287,24 @@ ast::Range Compilation::specification() const {
 
 /// What the command line says, else the recipe's policy, which it takes the place of as a whole. Doubles are doubles everywhere.
 ModuleTypes Compilation::typesOfModule() const {
-  Builder builder(context.get());
   NumericsPolicy policy = numericsOf(request.numerics.empty() ? recipe : nullptr);
   if (!request.numerics.empty())
     policy.compute = request.numerics;
-  if (isDouble())
-    return {builder.getF64Type(), {}, {}, false};
-  ModuleTypes types{builder.getF32Type(), {}, {}, request.numerics.empty()};
-  if (policy.compute == "bf16" || policy.compute == "f16")
-    types.compute = policy.compute == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
-  if (policy.params == "bf16" || policy.params == "f16")
-    types.parameters = policy.params == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
-  else if (types.compute && types.compute.isBF16()) { // f32 in two halves, the first of which contractions read
+  auto named = [&](const std::string &name) { return elementNamed(name, context.get()); };
+  ModuleTypes types{named(policy.isDouble() ? policy.params : request.dtype), {}, {}, request.numerics.empty()};
+  if (!types.obeysWritten()) {
+    types.exceptions = false;
+    return types;
+  }
+  auto unlessReal = [&](const std::string &name) { return named(name) == types.real ? Type() : named(name); };
+  types.compute = unlessReal(policy.compute);
+  types.reduce = unlessReal(policy.reduce);
+  types.parameters = unlessReal(policy.params);
+  if (!types.parameters && types.compute && types.compute.isBF16()) { // f32 in two halves, the first of which contractions read
     types.parameters = types.compute;
     types.remainders = true;
   }
-  if (policy.reduce == "f64")
-    types.reduce = builder.getF64Type();
   return types;
-}
-
-bool Compilation::isDouble() const {
-  return request.dtype == "f64" || (request.numerics.empty() && numericsOf(recipe).isDouble());
 }
 
 int Compilation::runStages() {

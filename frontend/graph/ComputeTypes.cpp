@@ -1,6 +1,7 @@
 #include "frontend/graph/ComputeTypes.h"
+#include "frontend/ElementTypes.h"
+#include <algorithm>
 #include <functional>
-#include <set>
 
 namespace tenon {
 namespace {
@@ -116,8 +117,8 @@ private:
       for (unsigned i = 0; i < node.attend->scores; ++i)
         parts.merge(contractionsOf(node.operands[i]));
       std::string type;
-      for (NodeId part : parts) // f32, if one says so
-        if (auto known = types.find(part); known != types.end() && type != "f32")
+      for (NodeId part : parts) // the widest that one says
+        if (auto known = types.find(part); known != types.end() && writtenBits(known->second) > writtenBits(type))
           type = known->second;
       for (NodeId part : parts)
         if (!type.empty() && types[part] != type)
@@ -132,7 +133,91 @@ private:
   std::map<NodeId, std::string> types;
 };
 
+/// What is computed in f64: from each value that is written so down to what it is made of.
+class WideNodes {
+public:
+  explicit WideNodes(const Entry &entry) : entry(entry) {}
+
+  std::set<NodeId> run(const std::map<NodeId, std::string> &computed) {
+    for (const auto &[id, type] : computed)
+      if (isWideReal(type))
+        add(id);
+    for (NodeId id = 0; id < entry.nodes.size(); ++id)
+      if (isWideReal(entry.nodes[id].type.pinned))
+        add(id);
+    for (const StackInfo &stack : entry.stacks)
+      for (NodeId result : stack.results)
+        if (isWideResult(entry, result))
+          add(result);
+    while (alignAttention()) {
+    }
+    return std::move(wide);
+  }
+
+private:
+  /// Whether values of this op have a type that something else decides: an input, what a loop hands on.
+  static bool isMadeElsewhere(Op op) {
+    return op == Op::Constant || op == Op::Input || op == Op::Param || op == Op::State || op == Op::BodyArgument ||
+           op == Op::Stack || op == Op::Scan || op == Op::Result;
+  }
+
+  void add(NodeId from) {
+    std::vector<NodeId> work{from};
+    while (!work.empty()) {
+      const NodeId id = work.back();
+      work.pop_back();
+      const Node &node = entry.nodes[id];
+      const bool isWritten = isWideReal(node.type.pinned);
+      if (node.type.element != Element::Real || (!isWritten && (!node.type.pinned.empty() || isMadeElsewhere(node.op))) ||
+          !wide.insert(id).second)
+        continue;
+      const size_t count = isElementwise(node.op) ? node.operands.size() : node.op == Op::Put ? 3 : movedOperands(node);
+      work.insert(work.end(), node.operands.begin(), node.operands.begin() + count);
+    }
+  }
+
+  /// An attention and what its scores are made of are of one type. Whether another one became f64.
+  bool alignAttention() {
+    const size_t before = wide.size();
+    for (NodeId id = 0; id < entry.nodes.size(); ++id) {
+      const Node &node = entry.nodes[id];
+      if (node.op != Op::Attend)
+        continue;
+      const auto scores = std::vector<NodeId>(node.operands.begin(), node.operands.begin() + node.attend->scores);
+      if (wide.count(id) || std::any_of(scores.begin(), scores.end(), [&](NodeId score) { return wide.count(score) > 0; })) {
+        add(id);
+        for (NodeId score : scores)
+          add(score);
+      }
+    }
+    return wide.size() > before;
+  }
+
+  const Entry &entry;
+  std::set<NodeId> wide;
+};
+
 } // namespace
+
+bool isWideResult(const Entry &entry, NodeId from) {
+  std::set<NodeId> seen;
+  for (NodeId id = from; seen.insert(id).second;) {
+    const Node &node = entry.nodes[id];
+    if (isWideReal(node.type.pinned))
+      return true;
+    if (node.op == Op::Result && isLoop(entry.nodes[node.operands[0]])) {
+      const StackInfo &info = entry.stacks[entry.nodes[node.operands[0]].index];
+      id = info.results[bodyResultOf(info, node.index)];
+    } else if (movedOperands(node) == 1 && node.op != Op::Append) {
+      id = node.operands[0];
+    }
+  }
+  return false;
+}
+
+std::set<NodeId> wideNodes(const Entry &entry, const std::map<NodeId, std::string> &computed) {
+  return WideNodes(entry).run(computed);
+}
 
 void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers) {
   for (const Node &node : entry.nodes)

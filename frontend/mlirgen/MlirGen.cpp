@@ -1,6 +1,7 @@
 // Checked program to tensor form: functions, parameters, results.
 #include "frontend/mlirgen/MlirGen.h"
 #include "dialect/ElementModel.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/graph/ComputeTypes.h"
 #include "frontend/graph/Supported.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
@@ -20,8 +21,9 @@ Location EntryGenerator::locate(const ast::Range &range) const {
 func::FuncOp EntryGenerator::createFunction() {
   SmallVector<Type> arguments(entry.dims.size(), IndexType::get(context));
   for (const Input &input : entry.inputs)
-    arguments.push_back(input.isTotal && input.type.element == Element::Real ? typeOf(input.type.axes, root.getF64Type())
-                                                                             : typeOf(input.type));
+    arguments.push_back(typeOf(input.type.axes, input.isTotal && input.type.element == Element::Real
+                                                    ? Type(root.getF64Type()) // a sum over the whole batch
+                                                    : storedType(input.type.element, input.type.pinned)));
   root.setInsertionPointToEnd(module.getBody());
   auto function = func::FuncOp::create(root, UnknownLoc::get(context), entry.name, FunctionType::get(context, arguments, {}));
   SmallVector<StringRef> dims(entry.dims.begin(), entry.dims.end());
@@ -35,10 +37,7 @@ func::FuncOp EntryGenerator::createFunction() {
       sizes.push_back(getAffineConstantExpr(count, context));
     for (const Size &size : state.shape)
       sizes.push_back(toAffine(size, context));
-    Type element = state.element == Element::Real  ? real
-                   : state.element == Element::Int ? Type(root.getI32Type())
-                                                   : Type(root.getI1Type());
-    states.push_back(TypeAttr::get(tensorType(sizes, element, entry.dims.size())));
+    states.push_back(TypeAttr::get(tensorType(sizes, storedOf(state), entry.dims.size())));
   }
   function->setAttr("tenon.states", root.getArrayAttr(states));
   if (entry.slices > 1)
@@ -64,12 +63,14 @@ void EntryGenerator::describeStep(func::FuncOp function) {
 
 /// What contractions say of themselves: where it is what the module says anyway, nothing, so that a program of f32 has no mark.
 void EntryGenerator::findComputeTypes() {
-  if (!types.real.isF32())
+  if (!types.obeysWritten())
     return;
   static const std::map<std::string, std::string> none;
   const Type usual = types.compute ? types.compute : types.real;
-  for (auto &[node, name] : computeTypes(entry, program.params, types.exceptions ? program.computeOf : none))
-    if (Type type = name == "f32" ? Type(root.getF32Type()) : Type(root.getBF16Type()); type != usual)
+  const auto computed = computeTypes(entry, program.params, types.exceptions ? program.computeOf : none);
+  wide = wideNodes(entry, computed);
+  for (auto &[node, name] : computed)
+    if (Type type = elementNamed(name, context); type != usual && !wide.count(node))
       multiplied[node] = TypeAttr::get(type);
 }
 
@@ -87,14 +88,20 @@ bool EntryGenerator::generate() {
   return !failed;
 }
 
-/// `out`: the values, totals of slices as f64. Losses: f64 scalars; a train entry puts their weighted sum first.
+/// `out`: the values, totals of slices and what is written f64 as f64. Losses: f64 scalars; a train entry puts their weighted sum
+/// first.
 void EntryGenerator::generateResults() {
   int64_t index = 0;
   auto output = [&](StringRef name, Value value) { OutputOp::create(root, current, index++, name, value); };
   if (entry.kind == Entry::Kind::Out) {
     for (auto &[name, node] : entry.results)
-      if (Value result = value(node))
-        output(name, entry.makesTotals ? Build(root, current).convert(result, root.getF64Type()) : result);
+      if (Value result = value(node)) {
+        const ValueType &type = entry.nodes[node].type;
+        const Type element = entry.makesTotals         ? Type(root.getF64Type())
+                             : isWideReal(type.pinned) ? storedType(type.element, type.pinned)
+                                                       : elementType(type);
+        output(name, Build(root, current).convert(result, element));
+      }
     return;
   }
   SmallVector<std::pair<std::string, Value>> losses;
@@ -117,6 +124,10 @@ void EntryGenerator::generateResults() {
         if (weighted == name)
           weight = factor;
       Value term = weight == 1 ? loss : build.scale(loss, weight);
+      if (total && total.getType() != term.getType()) { // one of them is written f64
+        total = build.convert(total, root.getF64Type());
+        term = build.convert(term, root.getF64Type());
+      }
       total = total ? build.add(total, term) : term;
     }
     output("loss", build.convert(total, root.getF64Type()));
@@ -125,7 +136,7 @@ void EntryGenerator::generateResults() {
     output(name, build.convert(loss, root.getF64Type()));
   for (size_t i = 0; i < entry.parts.size(); ++i)
     if (Value part = value(entry.parts[i]))
-      output(partName(i), part);
+      output(partName(i), build.convert(part, elementType(entry.nodes[entry.parts[i]].type)));
 }
 
 static void declareParameters(const Program &program, ModuleOp module, Type real) {

@@ -3,6 +3,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/Program.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace tenon {
@@ -15,6 +16,8 @@ struct ModuleTypes {
   bool exceptions = true;     // those of the recipe (Program::computeOf) hold
   mlir::Type parameters = {}; // bf16 or f16: in memory, in a module of f32; else as `real`
   bool remainders = false;    // beside them lies what makes them f32
+  /// Types that the text writes hold where reals are f32; where everything is f64 they do not.
+  bool obeysWritten() const { return !real.isF64(); }
 };
 
 /// One module: `tenon.parameter` symbols and one func.func per entry. The function's leading arguments are the symbolic dims

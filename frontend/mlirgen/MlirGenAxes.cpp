@@ -232,7 +232,7 @@ Value EntryGenerator::generateConcat(const Node &node) {
   for (auto [i, id] : llvm::enumerate(node.operands)) {
     Axes axes = result;
     axes[dim] = node.axesFrom[i];
-    Value part = Build(*at, current).convert(value(id), elementType(node.type));
+    Value part = Build(*at, current).convert(read(id), elementType(node.type));
     parts.push_back(spread(part, axesOf(id), axes));
   }
   return ConcatOp::create(*at, current, typeOf(node.type), at->getI64IntegerAttr(dim), parts);

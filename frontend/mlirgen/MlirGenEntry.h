@@ -6,6 +6,7 @@
 #include "frontend/mlirgen/MlirGen.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <deque>
+#include <set>
 
 namespace tenon {
 
@@ -65,6 +66,10 @@ private:
   mlir::Value generateUnary(const Node &node, mlir::Value x);
   /// The value of the node as its written type wants it: with numbers of 16 bits, widened again.
   mlir::Value asWritten(const Node &node, mlir::Value x);
+  /// In which reals are computed to make the node.
+  mlir::Type realOf(const Node &node, NodeId id) const;
+  /// The value as the node that is being made reads it: reals in `real`.
+  mlir::Value read(NodeId id);
   mlir::Value generateAppend(const Node &node);
   mlir::Value generateBodyArgument(const Node &node);
   mlir::Value generateParameter(const Node &node);
@@ -94,13 +99,18 @@ private:
   mlir::Value generateAttend(const Node &node, NodeId id);
 
   mlir::Type elementType(const ValueType &type) const;
+  /// Of an input or state in memory: as it is written, else that of the policy.
+  mlir::Type storedType(Element element, const std::string &written) const;
+  mlir::Type storedOf(const State &state) const { return storedType(state.element, state.stored); }
+  /// In which a loop hands on a result of its body.
+  mlir::Type handedOn(NodeId result) const;
   mlir::RankedTensorType typeOf(const Axes &axes, mlir::Type element) const;
   mlir::RankedTensorType typeOf(const ValueType &type) const { return typeOf(type.axes, elementType(type)); }
   mlir::AffineExpr sizeOf(AxisId axis) const { return toAffine(entry.axes[axis].size, context); }
   mlir::AffineMapAttr form(const Size &size) const;
   /// `x` of axes `from`, transposed and repeated to `to`.
   mlir::Value spread(mlir::Value x, const Axes &from, const Axes &to);
-  mlir::Value operand(const Node &node, unsigned index) { return value(node.operands[index]); }
+  mlir::Value operand(const Node &node, unsigned index) { return read(node.operands[index]); }
   const Axes &axesOf(NodeId id) const { return entry.nodes[id].type.axes; }
   mlir::DenseI64ArrayAttr positions(const Axes &axes, const Axes &in);
 
@@ -110,12 +120,13 @@ private:
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
   const ModuleTypes &types;
-  mlir::Type real;
+  mlir::Type real; // of the node that is being made
   Diagnostics &diagnostics;
   mlir::OpBuilder root;
   mlir::func::FuncOp function;
   std::deque<OpenStack> open; // a deque: builders inside are referred to while stacks open and close
   llvm::DenseMap<NodeId, mlir::Value> values;
+  std::set<NodeId> wide;                                          // computed in f64 in a module of f32
   llvm::DenseMap<NodeId, mlir::Attribute> multiplied;             // types of contractions that are not those of the module
   llvm::DenseMap<NodeId, llvm::SmallVector<mlir::Value>> results; // of stacks, top
   std::vector<bool> written;                                      // states

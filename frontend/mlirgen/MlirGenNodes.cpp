@@ -1,5 +1,7 @@
 // Checked program to tensor form: one node, by kind.
+#include "dialect/ElementModel.h"
 #include "frontend/DeepStack.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/graph/Supported.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
 
@@ -17,6 +19,11 @@ Type EntryGenerator::elementType(const ValueType &type) const {
     return IntegerType::get(context, 1);
   }
   return {};
+}
+
+Type EntryGenerator::storedType(Element element, const std::string &written) const {
+  return element == Element::Real ? isWrittenReal(written) && types.obeysWritten() ? elementNamed(written, context) : types.real
+                                  : elementType({element, {}, {}});
 }
 
 RankedTensorType EntryGenerator::typeOf(const Axes &axes, Type element) const {
@@ -51,6 +58,11 @@ Value EntryGenerator::unsupported(const Node &node, const char *what) {
   return {};
 }
 
+/// Whether a value has the type in which a loop hands it on.
+static bool isHandedOn(const Node &node) {
+  return isLoop(node) || node.op == Op::Result || (node.op == Op::BodyArgument && node.type.element == Element::Real);
+}
+
 Value EntryGenerator::value(NodeId id) {
   if (auto it = values.find(id); it != values.end())
     return it->second;
@@ -75,24 +87,43 @@ Value EntryGenerator::generateWithOperands(NodeId id) {
         return {};
   OpBuilder *savedAt = at;
   Location savedLocation = current;
+  const Type savedReal = real;
   at = &builderOf(node.stack);
   current = locate(node.range);
+  real = realOf(node, id);
   Value result = generate(node, id);
-  if (result && !isLoop(node) && node.op != Op::Result && result.getType() != typeOf(node.type))
+  if (result && !isHandedOn(node) && result.getType() != typeOf(node.type))
     result = Build(*at, current).convert(result, elementType(node.type));
   if (result)
     result = asWritten(node, result);
   at = savedAt;
   current = savedLocation;
+  real = savedReal;
   return values[id] = result;
 }
 
-Value EntryGenerator::asWritten(const Node &node, Value x) {
-  const bool isBrain = node.type.pinned == "bf16";
-  if (!real.isF32() || (!isBrain && node.type.pinned != "f16"))
+/// What is no real itself (a comparison, the places of a maximum) looks at its operands in the widest type among them.
+Type EntryGenerator::realOf(const Node &node, NodeId id) const {
+  auto isWide = [&](NodeId node) { return wide.count(node) > 0; };
+  const bool looks = !isLoop(node) && (node.type.element != Element::Real || node.op == Op::Top);
+  return isWide(id) || (looks && llvm::any_of(node.operands, isWide)) ? Type(Float64Type::get(context)) : types.real;
+}
+
+Value EntryGenerator::read(NodeId id) {
+  Value x = value(id);
+  const Node &node = entry.nodes[id];
+  if (!x || node.type.element != Element::Real || tensorOf(x).getElementType() == real)
     return x;
   Build build(*at, current);
-  return build.convert(build.convert(x, isBrain ? Type(at->getBF16Type()) : Type(at->getF16Type())), real);
+  return node.op == Op::Constant ? build.constant(typeOf(node.type), node.number) : build.convert(x, real);
+}
+
+Value EntryGenerator::asWritten(const Node &node, Value x) {
+  const bool liesSo = node.op == Op::Input || node.op == Op::State || node.op == Op::Append;
+  if (!types.obeysWritten() || !isShortReal(node.type.pinned) || liesSo)
+    return x;
+  Build build(*at, current);
+  return build.convert(build.convert(x, elementNamed(node.type.pinned, context)), real);
 }
 
 Value EntryGenerator::generate(const Node &node, NodeId id) {
@@ -111,9 +142,9 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Param:
     return generateParameter(node);
   case Op::State:
-    return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index),
-                               entry.states[node.index].inPlace || entry.states[node.index].everyStep ? allDepthsOf(node.stack)
-                                                                                                      : depthsOf(node.stack));
+    return ReadStateOp::create(
+        builder, current, typeOf(node.type.axes, storedOf(entry.states[node.index])), builder.getI64IntegerAttr(node.index),
+        entry.states[node.index].inPlace || entry.states[node.index].everyStep ? allDepthsOf(node.stack) : depthsOf(node.stack));
   case Op::Append:
     return generateAppend(node);
   case Op::Depth:
@@ -186,9 +217,10 @@ Value EntryGenerator::generateAppend(const Node &node) {
   int64_t dim = llvm::find(node.type.axes, node.axesTo[0]) - node.type.axes.begin();
   Axes rows = node.type.axes;
   rows[dim] = node.axesFrom[0];
-  Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
+  const Type stored = storedOf(entry.states[node.index]);
+  Value x = spread(Build(builder, current).convert(operand(node, 0), stored), axesOf(node.operands[0]), rows);
   written[node.index] = true;
-  return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index),
+  return AppendStateOp::create(builder, current, typeOf(node.type.axes, stored), builder.getI64IntegerAttr(node.index),
                                allDepthsOf(node.stack), x, operand(node, 1), builder.getI64IntegerAttr(dim));
 }
 
@@ -224,7 +256,7 @@ Value EntryGenerator::generateElementwise(const Node &node) {
   Build build(*at, current);
   SmallVector<Value> operands;
   for (auto [i, id] : llvm::enumerate(node.operands)) {
-    Value x = value(id);
+    Value x = read(id);
     bool isCondition = node.op == Op::Select && i == 0;
     if (!isLogic && !isCondition && node.op != Op::StopGradient)
       x = build.convert(x, elementType({element, {}, {}}));

@@ -1,5 +1,6 @@
 // Checked program to tensor form: stacks, their rounds, depths.
 #include "dialect/Rounds.h"
+#include "frontend/graph/ComputeTypes.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
 
 using namespace mlir;
@@ -68,6 +69,10 @@ Value EntryGenerator::firstDepthOfRound(const StackInfo *rounds, OpBuilder &buil
   return {};
 }
 
+Type EntryGenerator::handedOn(NodeId result) const {
+  return storedType(entry.nodes[result].type.element, isWideResult(entry, result) ? "f64" : "");
+}
+
 /// The results of the body that is open: carries, then what is collected; nothing after a mistake.
 SmallVector<Value> EntryGenerator::generateBody(const StackInfo &info) {
   SmallVector<Value> yielded;
@@ -75,7 +80,7 @@ SmallVector<Value> EntryGenerator::generateBody(const StackInfo &info) {
     Value result = value(node);
     if (!result)
       return {};
-    yielded.push_back(result);
+    yielded.push_back(Build(builderOf(open.back().info), current).convert(result, handedOn(node)));
   }
   const uint32_t stack = open.back().info;
   writeStates(info.nextStates, builderOf(stack), stack);
@@ -137,6 +142,7 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
       return {};
     if (i >= info.carries)
       continue;
+    operand = Build(*at, current).convert(operand, handedOn(info.results[i]));
     operand = spread(operand, axesOf(node.operands[i]), entry.nodes[info.results[i]].type.axes);
     carries.push_back(operand);
     types.push_back(operand.getType());
@@ -150,7 +156,7 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
   }
   const AffineExpr count = toAffine(info.count, context);
   for (unsigned i = info.history && !info.isScan ? 0 : info.carries; i < info.results.size(); ++i) {
-    RankedTensorType type = typeOf(entry.nodes[info.results[i]].type);
+    RankedTensorType type = typeOf(entry.nodes[info.results[i]].type.axes, handedOn(info.results[i]));
     SmallVector<AffineExpr> sizes = sizesOf(type);
     sizes.insert(sizes.begin(), count);
     types.push_back(tensorType(sizes, type.getElementType(), entry.dims.size()));

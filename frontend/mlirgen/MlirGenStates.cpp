@@ -16,11 +16,9 @@ void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> 
     const State &target = entry.states[state];
     if (!x || target.inPlace) // an append, which has written it
       continue;
-    Type element = target.element == Element::Real  ? real
-                   : target.element == Element::Int ? Type(builder.getI32Type())
-                                                    : Type(builder.getI1Type());
     const SmallVector<Value> depths = target.everyStep ? allDepthsOf(stack) : depthsOf(stack);
-    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths, Build(builder, current).convert(x, element));
+    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths,
+                         Build(builder, current).convert(x, storedOf(target)));
     written[state] = true;
   }
 }

@@ -1,5 +1,6 @@
 // The numerics policy of a recipe: which of its types go together, what is not there yet, and which contractions its exceptions
 // name.
+#include "frontend/ElementTypes.h"
 #include "frontend/recipes/RecipeReader.h"
 #include <algorithm>
 
@@ -13,7 +14,6 @@ const Setting *keywordOf(const Setting &call, std::string_view wanted) {
       return value.get();
   return nullptr;
 }
-bool isShort(const std::string &type) { return type == "bf16" || type == "f16"; }
 
 NumericsPolicy typesOf(const Setting &call) {
   NumericsPolicy policy;
@@ -51,7 +51,7 @@ public:
   std::map<std::string, std::string> resolve(const Setting &policy) {
     std::map<std::string, std::string> types;
     for (const auto &[key, globs] : policy.keywords)
-      if (key == "f32" || key == "bf16")
+      if (isWrittenReal(key))
         for (const SettingValue &glob : globs->elements)
           add(*glob, key, types);
     return types;
@@ -126,7 +126,7 @@ NumericsPolicy numericsOf(const CheckedRecipe *recipe) {
   return policy ? typesOf(*policy) : NumericsPolicy();
 }
 
-bool NumericsPolicy::isDouble() const { return params == "f64" && compute == "f64" && reduce == "f64"; }
+bool NumericsPolicy::isDouble() const { return isWideReal(params) && isWideReal(compute) && isWideReal(reduce); }
 
 std::map<std::string, std::string> resolveExceptions(const CheckedRecipe &recipe, const std::vector<Param> &params,
                                                      const std::vector<LayerPath> &layers, const RecipeContext &context,
@@ -140,14 +140,15 @@ std::map<std::string, std::string> resolveExceptions(const CheckedRecipe &recipe
 bool RecipeChecker::checkNumerics(const Setting &policy) {
   const Setting *scale = keywordOf(policy, "scale"), *reduce = keywordOf(policy, "reduce");
   const NumericsPolicy types = typesOf(policy);
-  if (isShort(types.reduce)) {
+  if (isShortReal(types.reduce)) {
     diagnostics.error("T0611", reduce->range,
                       "`reduce` cannot be `" + types.reduce + "`: a sum of 16 bits stops growing after some hundred terms",
                       "f32 or f64");
     return false;
   }
-  const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16");
-  if (const Setting *idle = types.compute == "bf16" ? narrow : types.compute == "f32" && !narrow ? wide : nullptr) {
+  const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16"), *doubles = keywordOf(policy, "f64");
+  const bool isAlone = !narrow && !doubles; // beside others, `f32` takes back what their patterns match, too
+  if (const Setting *idle = types.compute == "bf16" ? narrow : types.compute == "f32" && isAlone ? wide : nullptr) {
     diagnostics.error("T0610", idle->range,
                       "`" + types.compute + "` names exceptions, but everything is multiplied in " + types.compute,
                       "changes nothing");
@@ -165,20 +166,16 @@ std::vector<std::pair<const Setting *, std::string>> unsupportedNumerics(const S
   const NumericsPolicy types = typesOf(policy);
   const Setting *params = keywordOf(policy, "params"), *compute = keywordOf(policy, "compute");
   for (const Setting *given : {params, compute})
-    if (given && given->text == "f64" && !types.isDouble()) {
+    if (given && isWideReal(given->text) && !types.isDouble()) {
       refused.emplace_back(given, "numerics `" + std::string(given == params ? "params" : "compute") +
                                       " = f64` beside other types; `params`, `compute` and `reduce` are f64 together, as with "
                                       "--f64");
       break;
     }
-  const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16");
-  if (const Setting *doubles = keywordOf(policy, "f64"))
-    refused.emplace_back(doubles, "numerics `f64`: exceptions in f64; --f64 makes every real double");
-  for (const Setting *exceptions : {wide, narrow})
-    if (exceptions && types.isDouble())
-      refused.emplace_back(exceptions, "numerics `" + std::string(exceptions == wide ? "f32" : "bf16") +
-                                           "`: exceptions where everything is f64");
-  if (narrow && types.compute == "f16")
+  for (const auto &[key, exceptions] : policy.keywords)
+    if (isWrittenReal(key) && types.isDouble())
+      refused.emplace_back(exceptions.get(), "numerics `" + key + "`: exceptions where everything is f64");
+  if (const Setting *narrow = keywordOf(policy, "bf16"); narrow && types.compute == "f16")
     refused.emplace_back(narrow, "numerics `bf16`: exceptions in bf16 beside `compute = f16`");
   return refused;
 }

@@ -89,7 +89,7 @@ static std::vector<Function> others() {
           {"numerics",
            "policy",
            {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
-            call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), unsupported(of("f64", Type::Texts))},
+            call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), of("f64", Type::Texts)},
            false,
            {}},
           {"loss scale", // torch.amp.GradScaler

@@ -103,15 +103,14 @@ private:
 
   // ---- types (Types.cpp)
   std::optional<std::vector<AxisId>> typeAxes(Scope *scope, const ast::Type &type);
-  /// `keptAs`: what lies in memory of its own, whose elements cannot have 16 bits yet ("a param"); null: any value.
-  std::optional<Element> elementOf(const ast::Type &type, const char *keptAs = nullptr);
+  std::optional<Element> elementOf(const ast::Type &type);
   /// The value as type `type` wants it (order of axes, element); poison after an error. `what`: "argument x of Linear". With
   /// `place` the mistake is shown there and the type as a related range, else at the type.
   void noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, const std::vector<AxisId> &declared);
   Value fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place);
   /// A tensor of which only the type is known, after a mistake; poison if the type itself is unknown.
   Value recovered(Scope *scope, const ast::Type &type);
-  /// The real value with the element type that is written: f32, bf16 or f16.
+  /// The real value with the element type that is written: f64, f32, bf16 or f16.
   NodeId pin(NodeId node, const std::string &element, ast::Range range);
 
   // ---- statements (Statements.cpp, Uses.cpp)

@@ -1,4 +1,5 @@
 #include "frontend/walk/KeptStates.h"
+#include "frontend/ElementTypes.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -24,6 +25,8 @@ uint32_t KeptStates::add(Entry &entry, const std::vector<StackInfo> &stacks, con
   State state;
   state.stackCounts = roundsAround(stacks, rows.stack); // each round of a loop keeps its own
   state.element = rows.type.element;
+  if (isOtherReal(rows.type.pinned)) // values of 16 bits are kept as such: they were rounded when they were made
+    state.stored = rows.type.pinned;
   state.inPlace = true;
   for (AxisId axis : rows.type.axes) {
     state.axes.push_back(entry.axes[axis].name);
@@ -33,8 +36,8 @@ uint32_t KeptStates::add(Entry &entry, const std::vector<StackInfo> &stacks, con
     state.places = int(std::find(rows.type.axes.begin(), rows.type.axes.end(), rows.axesTo[0]) - rows.type.axes.begin());
   for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
     const State &other = entry.states[index];
-    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes ||
-        other.shape != state.shape ||
+    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.stored != state.stored ||
+        other.axes != state.axes || other.shape != state.shape ||
         std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) { return bodiesMeet(stacks, body, rows.stack); }))
       continue;
     kept.bodies.push_back(rows.stack);

@@ -1,4 +1,5 @@
 #include "frontend/DeepStack.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/walk/Prepare.h"
 #include "frontend/walk/StepDerivation.h"
 #include <algorithm>
@@ -219,6 +220,14 @@ NodeId StepDerivation::append(NodeId id, AxisId axis) {
   return emit(made);
 }
 
+/// The type that is written on the value whose elements `id` moves.
+static std::string writtenOf(const Entry &entry, NodeId id) {
+  const Node *node = &entry.nodes[id];
+  while (node->type.pinned.empty() && node->op >= Op::Rename && node->op <= Op::Slice)
+    node = &entry.nodes[node->operands[0]];
+  return node->type.pinned;
+}
+
 /// What an append of `id` along `axis` looks like, without its operands and state.
 Node StepDerivation::kept(NodeId id, AxisId axis) {
   const Node &node = old.nodes[id];
@@ -228,12 +237,13 @@ Node StepDerivation::kept(NodeId id, AxisId axis) {
   made.axesFrom = {axis};
   made.axesTo = {whole(axis)};
   made.type.axes = mapped(node.type.axes, {axis});
+  made.type.pinned = writtenOf(old, id);
   return made;
 }
 
 /// The sum `x`, rounded where the text says so of `sum`.
 NodeId StepDerivation::asWritten(NodeId x, const Node &sum) {
-  if (sum.type.pinned.empty())
+  if (!isShortReal(sum.type.pinned))
     return x;
   Node one = makeNode(Op::Constant, {Element::Real, {}, {}});
   one.number = 1;
@@ -247,7 +257,7 @@ NodeId StepDerivation::asWritten(NodeId x, const Node &sum) {
 
 /// The sum over the new places, on top of the sum at the last place before them. It is kept at every place, not at the last
 /// alone: a caller goes back to fewer places by setting the position. Of a sum that is written in 16 bits, what is kept is not
-/// rounded: it goes on from there.
+/// rounded: it goes on from there. One of f64 is kept in f64.
 NodeId StepDerivation::runningSum(NodeId id) {
   const Node &node = old.nodes[id];
   AxisId axis = node.axesFrom[0];
@@ -258,11 +268,12 @@ NodeId StepDerivation::runningSum(NodeId id) {
   std::string outer = role;
   role = "sum";
   Node append = kept(id, axis);
-  append.type.pinned.clear();
+  ValueType unrounded = node.type;
+  if (isShortReal(node.type.pinned))
+    unrounded.pinned.clear();
+  append.type.pinned = unrounded.pinned;
   append.index = newState(append);
   role = outer;
-  ValueType unrounded = node.type;
-  unrounded.pinned.clear();
   auto made = [&](Op op, ValueType type, std::vector<NodeId> operands) {
     Node part = makeNode(op, std::move(type));
     part.operands = std::move(operands);
@@ -285,7 +296,7 @@ NodeId StepDerivation::runningSum(NodeId id) {
   last.axesFrom = append.axesTo;
   last.stack = node.stack;
   NodeId start = atFirst(zero, emit(last)), within = clone(id, {});
-  fresh.nodes[within].type.pinned.clear();
+  fresh.nodes[within].type.pinned = unrounded.pinned;
   Node sum = made(Op::Add, unrounded, {within, start});
   sum.stack = node.stack;
   append.operands = {emit(sum), position()};

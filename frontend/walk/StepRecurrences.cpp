@@ -27,7 +27,6 @@ NodeId StepDerivation::isFirstCall() {
 /// What the call before left of values like `like`, whose axes are those of the new entry.
 Node StepDerivation::lastPlace(const Node &like, const std::string &name) {
   Node last = makeNode(Op::State, like.type);
-  last.type.pinned.clear();
   last.stack = like.stack;
   last.range = like.range;
   std::string outer = role;

@@ -1,6 +1,7 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
@@ -176,7 +177,7 @@ json::Array inputsJson(const Entry &entry, const ManifestFacts &facts, json::Arr
       totals.push_back(tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, "f64")));
       continue;
     }
-    json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype));
+    json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype, input.type.pinned));
     object["bound"] = input.isIndex ? sizeJson(input.bound, entry.dims) : json::Value(nullptr);
     inputs.push_back(std::move(object));
   }
@@ -193,9 +194,12 @@ json::Array outputsJson(const Program &program, const Entry &entry, const Manife
     outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
   }
   if (entry.kind == Entry::Kind::Out)
-    for (auto &[name, node] : entry.results)
-      outputs.push_back(tensorJson(entry, name, entry.nodes[node].type,
-                                   entry.makesTotals ? "f64" : dtypeOf(entry.nodes[node].type.element, facts.dtype)));
+    for (auto &[name, node] : entry.results) {
+      const ValueType &type = entry.nodes[node].type; // what is written in 16 bits is handed over in the policy's type
+      outputs.push_back(
+          tensorJson(entry, name, type,
+                     entry.makesTotals ? "f64" : dtypeOf(type.element, facts.dtype, isWideReal(type.pinned) ? type.pinned : "")));
+    }
   else
     for (json::Value &number : numbersJson(entry, facts.dtype))
       outputs.push_back(std::move(number));
@@ -213,7 +217,7 @@ json::Array statesJson(const Entry &entry, const ManifestFacts &facts) {
       shape.push_back(sizeJson(size, entry.dims));
     states.push_back(json::Object{{"name", state.path},
                                   {"stack", json::Array(state.stackCounts)},
-                                  {"dtype", dtypeOf(state.element, facts.dtype)},
+                                  {"dtype", dtypeOf(state.element, facts.dtype, state.stored)},
                                   {"axes", stringArray(state.axes)},
                                   {"shape", std::move(shape)},
                                   {"initial", state.initial},

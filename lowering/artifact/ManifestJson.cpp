@@ -1,4 +1,5 @@
 #include "lowering/artifact/ManifestJson.h"
+#include "frontend/ElementTypes.h"
 
 namespace json = llvm::json;
 
@@ -20,8 +21,10 @@ json::Value sizeJson(const Size &size, const std::vector<std::string> &dims) {
   return json::Object{{"const", size.constant()}, {"terms", std::move(terms)}};
 }
 
-const char *dtypeOf(Element element, const std::string &real) {
-  return element == Element::Real ? real.c_str() : element == Element::Int ? "i32" : "bool";
+std::string dtypeOf(Element element, const std::string &real, const std::string &written) {
+  if (element == Element::Real)
+    return written.empty() || isWideReal(real) ? real : written;
+  return element == Element::Int ? "i32" : "bool";
 }
 
 json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype) {

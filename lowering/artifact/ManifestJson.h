@@ -11,8 +11,8 @@ namespace tenon {
 llvm::json::Array stringArray(const std::vector<std::string> &texts);
 /// A number, or a linear form of the dims, which have these names.
 llvm::json::Value sizeJson(const Size &size, const std::vector<std::string> &dims);
-/// `real`: the element type of real tensors.
-const char *dtypeOf(Element element, const std::string &real);
+/// `real`: the element type of real tensors; where everything is f64, nothing that is `written` changes it.
+std::string dtypeOf(Element element, const std::string &real, const std::string &written = "");
 /// Name, type, axes and sizes of an input or output.
 llvm::json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype);
 /// The same of a number, f64.

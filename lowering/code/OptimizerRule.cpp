@@ -1,6 +1,7 @@
 // This file is compiled with -Werror=switch: an ingredient of the table of rules that has no code here is no rule silently
 // computed as another one.
 #include "lowering/code/OptimizerRule.h"
+#include "dialect/ElementModel.h"
 #include "lowering/artifact/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,8 +24,7 @@ static Value over(ImplicitLocOpBuilder &builder, Value a, Value b) { return arit
 Value RuleCode::real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
 Value RuleCode::spread(Value scalar) {
   const Type element = getElementTypeOrSelf(type);
-  if (!element.isF64())
-    scalar = arith::TruncFOp::create(builder, element, scalar);
+  scalar = convertReal(builder, builder.getLoc(), scalar, element);
   return type == element ? scalar : vector::BroadcastOp::create(builder, type, scalar).getResult();
 }
 

@@ -28,7 +28,7 @@ public:
     if (table.element && table.element != type.getElementType())
       return notSupported(parameter) << "parameters of different element types in one optimizer";
     table.element = type.getElementType();
-    if (!table.element.isF32() && !table.element.isF64())
+    if (!isComputed(table.element))
       return notSupported(parameter) << "an optimizer for " << table.element;
     const ArrayRef<int64_t> sizes = type.getShape().drop_front(parameter.depthCount());
     int64_t lines = 0, columns = 0;

@@ -50,8 +50,8 @@ struct AttentionOperands {
   int64_t threshold() const { return std::llround(rate * 65536); }
   /// To which keys or values that lie unrounded in memory are rounded; null: they are read as they are.
   mlir::Type roundingOf(Value tensor) const {
-    const bool isUnrounded = mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType() != storage();
-    return isUnrounded ? storage() : mlir::Type();
+    const mlir::Type own = mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType();
+    return own != storage() && own == element() ? storage() : mlir::Type();
   }
   /// All tensors among them.
   llvm::SmallVector<Value> tensors() const;

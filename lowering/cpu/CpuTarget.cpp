@@ -2,10 +2,10 @@
 #include "dialect/Refusal.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/Generators.h"
+#include "lowering/cpu/HostPlatform.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "lowering/cpu/TileKernel.h"
-#include "lowering/cpu/HostPlatform.h"
 
 using namespace mlir;
 
@@ -21,7 +21,7 @@ std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
   if (!isa<CpuKernelOpInterface>(kernel.getOperation()))
     return "the CPU has no kernel for " + kernel->getName().getStringRef().str();
   const bool widens = cast<CpuKernelOpInterface>(kernel.getOperation()).readsShortReals();
-  auto known = [&](Type element) { return hasRealKernels(widens ? elementModel(element).compute : element); };
+  auto known = [&](Type element) { return isComputed(widens ? elementModel(element).compute : element); };
   for (Value tensor : kernel.tensorsRead())
     if (Type element = cast<RankedTensorType>(tensor.getType()).getElementType(); isa<FloatType>(element) && !known(element))
       return "the CPU's " + kernel->getName().stripDialect().str() + " has no kernel for " + elementModel(element).name().str();
@@ -74,7 +74,7 @@ constexpr int64_t kMostRows = 64;
 std::optional<PanelForm> CpuTarget::panelsOf(Type element) const {
   if (element.isBF16())
     return PanelForm{kPanelWidth, 2, kTileSteps, kMostRows};
-  if (hasRealKernels(element))
+  if (isComputed(element))
     return PanelForm{kPanelWidth, 1, 1, kMostRows};
   return std::nullopt;
 }

@@ -47,7 +47,7 @@ void registerKernelGenerators(DialectRegistry &registry) {
     attach<TopOp, generateTop>(*context);
     attachWidening<AttentionOp, generateAttention, chooseAttention>(*context);
     attachWidening<AttentionGradOp, generateAttentionGrad, chooseAttention>(*context);
-    attach<AppendStateOp, generateAppendState>(*context);
+    attachWidening<AppendStateOp, generateAppendState>(*context); // copies bytes
     attach<OptimizeOp, generateOptimize>(*context);
   });
 }

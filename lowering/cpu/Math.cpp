@@ -95,7 +95,7 @@ Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
     Value one = arith::ConstantOp::create(builder, builder.getOneAttr(operands[0].getType()));
     return arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
   }
-  if (libraryName(op).empty() || !hasRealKernels(element))
+  if (libraryName(op).empty() || !isComputed(element))
     return {};
   return hasFunction(code, op, element) ? callFunction(code, op, operands) : emitBody(code, op, operands);
 }

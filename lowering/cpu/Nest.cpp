@@ -124,14 +124,15 @@ private:
 
   /// 16 lanes for elements of 32 bits, 8 where reals of 64 bits are stored or reduced.
   int64_t laneCount() {
-    bool wide = false;
+    int64_t lanes = 16;
+    auto look = [&](Type element) { lanes = isa<FloatType>(element) ? std::min(lanes, elementModel(element).lanes) : lanes; };
     nest.walk([&](Operation *op) {
       if (isa<AtOp, FoldOp>(op))
-        wide |= op->getResult(0).getType().isF64();
+        look(op->getResult(0).getType());
       if (auto put = dyn_cast<PutOp>(op))
-        wide |= put.getElement().getType().isF64();
+        look(put.getElement().getType());
     });
-    return wide ? 8 : 16;
+    return lanes;
   }
 
   bool emitTile(FunctionCode &code) {

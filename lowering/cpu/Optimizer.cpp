@@ -14,10 +14,9 @@ LogicalResult OptimizerKernels::generate() {
   table = std::move(*tabulated);
   element = table.element;
   auto module = op->getParentOfType<ModuleOp>();
-  stored = element.isF32() && parameterType(module) ? parameterType(module) : element;
+  stored = storedParameter(module, element);
   isSplit = stored != element && hasRemainders(module);
-  if (element.isF32())
-    copies = copyType(module);
+  copies = copyType(module, element);
   collectTables();
   areas.norms = tileCount();
   areas.tensors = areas.norms + int64_t(table.bounds.size());

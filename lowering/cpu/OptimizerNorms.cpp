@@ -178,9 +178,8 @@ void OptimizerKernels::emitOwnClips(FunctionCode &code, const LossScale &scale) 
 
 void OptimizerKernels::storeResult(FunctionCode &code, Value tensor, Value value) {
   Type to = cast<RankedTensorType>(tensor.getType()).getElementType();
-  if (!to.isF64())
-    value = arith::TruncFOp::create(code.builder, to, value);
-  LLVM::StoreOp::create(code.builder, value, code.pointer(tensor), elementBytes(to));
+  LLVM::StoreOp::create(code.builder, convertReal(code.builder, code.builder.getLoc(), value, to), code.pointer(tensor),
+                        elementBytes(to));
 }
 
 } // namespace tenon::cpu

@@ -36,9 +36,7 @@ std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const
   auto &builder = code.builder;
   auto times = [&](Value a, Value b) -> Value { return arith::MulFOp::create(builder, a, b); };
   auto spread = [this, &builder](Value value) -> Value {
-    if (!element.isF64())
-      value = arith::TruncFOp::create(builder, element, value);
-    return vector::BroadcastOp::create(builder, vectorType(), value);
+    return vector::BroadcastOp::create(builder, vectorType(), convertReal(builder, builder.getLoc(), value, element));
   };
   Value clip = loadArea(code, areas.norms, piece.norm), share = piece.gradient;
   if (op.isScaled())

@@ -50,8 +50,7 @@ private:
   Value sumOf(ImplicitLocOpBuilder &builder, Value sum, Value term) {
     if (isa<IntegerType>(element))
       return arith::AddIOp::create(builder, sum, term);
-    return arith::AddFOp::create(builder, sum,
-                                 element.isF64() ? term : Value(arith::ExtFOp::create(builder, sum.getType(), term)));
+    return arith::AddFOp::create(builder, sum, convertReal(builder, builder.getLoc(), term, getElementTypeOrSelf(sum.getType())));
   }
 
   /// Sums that do not depend on each other, side by side. `places(i)` are the element numbers of their places i; `accumulator` is

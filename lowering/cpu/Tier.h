@@ -28,9 +28,6 @@ inline constexpr TierRow kTierRows[] = {
 };
 constexpr const TierRow &rowOf(Tier tier) { return kTierRows[int(tier)]; }
 
-/// Whether kernels compute reals of this type; those of 16 bits are stored and widened.
-inline bool hasRealKernels(mlir::Type element) { return element.isF32() || element.isF64(); }
-
 /// Register tile of the contraction micro-kernel: `rows` x (`vectors` * lanes) accumulators, `unroll` steps of K per iteration.
 struct MicroTile {
   int64_t rows;

@@ -200,7 +200,8 @@ public:
 private:
   /// Keys and values that lie unrounded in memory.
   bool rounds(Value tensor) const {
-    return (tensor == operands.key || tensor == operands.value) && storedType(tensor) != operands.storage();
+    return (tensor == operands.key || tensor == operands.value) && storedType(tensor) != operands.storage() &&
+           storedType(tensor) == operands.element();
   }
   static Type storedType(Value tensor) { return mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType(); }
   Vectors vectorsIn(Value tensor, Vectors::Of of) { return {of, code.pointer(tensor), storedType(tensor), rounds(tensor), {}}; }

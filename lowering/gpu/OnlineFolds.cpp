@@ -1,4 +1,5 @@
 #include "lowering/gpu/OnlineFolds.h"
+#include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Reductions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,7 +25,7 @@ FoldOp sumUnder(FoldOp maximum) {
   auto sum = dyn_cast_or_null<FoldOp>(maximum->getNextNode());
   const Type type = maximum.getType();
   if (!sum || maximum.getKind() != Reduction::max || sum.getKind() != Reduction::sum || sum.getSizes() != maximum.getSizes() ||
-      !(type.isF32() || type.isF64()) || sum.getType() != type)
+      !isComputed(type) || sum.getType() != type)
     return {};
   Block &of = maximum.getBody().front(), &under = sum.getBody().front();
   IRMapping same;

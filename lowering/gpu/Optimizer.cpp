@@ -14,10 +14,9 @@ LogicalResult OptimizerKernels::generate() {
   table = std::move(*tabulated);
   element = table.element;
   auto module = op->getParentOfType<ModuleOp>();
-  stored = element.isF32() && parameterType(module) ? parameterType(module) : element;
+  stored = storedParameter(module, element);
   isSplit = stored != element && hasRemainders(module);
-  if (element.isF32())
-    copies = copyType(module);
+  copies = copyType(module, element);
   collectTables();
   auto take = [&](int64_t count) { return std::exchange(areas.count, areas.count + count); };
   areas.squares = take(tileCount());
@@ -160,8 +159,7 @@ void OptimizerKernels::addNorm() {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       Value g = scalars.load(element, code.number(0), add(builder, piece.offset, loop.getInductionVar()));
-      if (!element.isF64())
-        g = arith::ExtFOp::create(builder, builder.getF64Type(), g);
+      g = convertReal(builder, builder.getLoc(), g, loop.getRegionIterArgs()[0].getType());
       Value square = arith::MulFOp::create(builder, g, g);
       scf::YieldOp::create(builder, ValueRange{arith::AddFOp::create(builder, loop.getRegionIterArgs()[0], square)});
     }
@@ -232,8 +230,8 @@ void OptimizerKernels::emitScalars(KernelCode &code) {
     for (auto [result, value] : {std::pair(op.getNorm(), norm), std::pair(op.getRate(), code.number(0))})
       if (sequence.bufferOf(result)) {
         Type to = cast<RankedTensorType>(result.getType()).getElementType();
-        Value rounded = to.isF64() ? value : arith::TruncFOp::create(builder, to, value).getResult();
-        LLVM::StoreOp::create(builder, rounded, code.pointer(result), unsigned(elementBytes(to)));
+        LLVM::StoreOp::create(builder, convertReal(builder, builder.getLoc(), value, to), code.pointer(result),
+                              unsigned(elementBytes(to)));
       }
   });
 }

@@ -72,8 +72,7 @@ void OptimizerKernels::emitMoments(KernelCode &code) {
     RuleCode::Step step = rules.step(p, clipped(scalars.load(element, code.number(1), at)), readMoments(code, scalars, at));
     writeMoments(code, scalars, at, step.moments);
     auto more = [&](Value sum, Value x) -> Value {
-      if (!element.isF64())
-        x = arith::ExtFOp::create(builder, builder.getF64Type(), x);
+      x = convertReal(builder, builder.getLoc(), x, sum.getType());
       return arith::AddFOp::create(builder, sum, arith::MulFOp::create(builder, x, x));
     };
     Value direction = rules.comparedDirection(p, step.moments, step.direction);
@@ -157,9 +156,7 @@ void OptimizerKernels::writeParameter(KernelCode &code, ScalarCode &scalars, Val
 
 std::function<Value(Value)> OptimizerKernels::clipping(KernelCode &code, const Piece &piece) {
   auto &builder = code.builder;
-  auto rounded = [this, &builder](Value value) -> Value {
-    return element.isF64() ? value : arith::TruncFOp::create(builder, element, value).getResult();
-  };
+  auto rounded = [this, &builder](Value value) -> Value { return convertReal(builder, builder.getLoc(), value, element); };
   Value clip = loadArea(code, areas.clips, piece.norm);
   if (op.isScaled())
     clip = arith::MulFOp::create(builder, clip, loadArea(code, areas.inverse));

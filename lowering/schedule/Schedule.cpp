@@ -238,7 +238,8 @@ LogicalResult checkKernelForm(func::FuncOp function) {
   WalkResult result = function.walk([&](Operation *op) {
     if (!isa<func::FuncOp, StackOp>(op->getParentOp()))
       return WalkResult::advance(); // the code of a kernel
-    if (auto read = dyn_cast<ReadParameterOp>(op); read && stored && tensorOf(read.getValue()).getElementType().isF32()) {
+    if (auto read = dyn_cast<ReadParameterOp>(op);
+        read && stored && tensorOf(read.getValue()).getElementType() == elementModel(stored).compute) {
       read.emitOpError("expects a value of ")
           << stored << ", in which parameters lie in memory, got " << read.getValue().getType();
       return WalkResult::interrupt();

@@ -48,6 +48,12 @@ private:
     return mixed && !mixed.narrowOperands().empty() && computeType(op) == type;
   }
 
+  /// Whether it is one in the type of its operands.
+  static bool multipliesWide(Operation *op) {
+    auto mixed = dyn_cast_or_null<MixedPrecisionOpInterface>(op);
+    return mixed && !mixed.narrowOperands().empty() && isComputed(computeType(op));
+  }
+
   void narrowOp(MixedPrecisionOpInterface op) {
     for (OpOperand *operand : op.narrowOperands())
       if (isWide(operand->get()) && !(op.roundsWhatItReads(*operand) && isKept(operand->get())))
@@ -192,13 +198,13 @@ private:
     return false;
   }
 
-  /// Whether a contraction that multiplies f32 reads `value`, or what is made of it element by element.
+  /// Whether a contraction that does not multiply 16 bits reads `value`, or what is made of it element by element.
   bool isReadWide(Value value) {
     SmallVector<Value> work{value};
     llvm::DenseSet<Operation *> seen;
     while (!work.empty())
       for (Operation *user : work.pop_back_val().getUsers()) {
-        if (multiplies(user, wide))
+        if (multipliesWide(user))
           return true;
         if ((user->hasTrait<Elementwise>() || user->hasTrait<View>()) && seen.insert(user).second)
           llvm::append_range(work, user->getResults());
@@ -231,7 +237,7 @@ private:
           llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
         continue;
       Operation *op = value.getDefiningOp();
-      if (multiplies(op, wide)) // what is pinned to f32 is kept so
+      if (multipliesWide(op)) // what is pinned to f32 is kept so
         continue;
       if (op && op->hasTrait<Contraction>())
         roundForAll(value);
@@ -298,13 +304,25 @@ private:
   llvm::MapVector<Value, Value> roundedOf;   // in the order of making
 };
 
+/// Keys and values that a state keeps in 16 bits are widened as attention of f32 reads them: not all places that there is room
+/// for, and nothing of them lies in memory twice.
+void readKept(AttentionOp attention) {
+  for (OpOperand *operand : {&attention.getKeyMutable(), &attention.getValueMutable()}) {
+    auto widened = operand->get().getDefiningOp<ConvertOp>();
+    const Type computed = tensorOf(attention.getQuery()).getElementType();
+    if (widened && widened.getX().getDefiningOp<AppendStateOp>() && tensorOf(operand->get()).getElementType() == computed &&
+        elementModel(tensorOf(widened.getX()).getElementType()).compute == computed)
+      operand->set(widened.getX());
+  }
+}
+
 /// Parameters of f32 that lie in memory in 16 bits are read in these, and widened for whoever reads f32; joined with their
 /// remainders where they have some.
 void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
   function.walk([&](ReadParameterOp read) {
     Value value = read.getValue();
     const RankedTensorType wide = tensorOf(value);
-    if (!wide.getElementType().isF32())
+    if (wide.getElementType() != elementModel(stored).compute)
       return;
     value.setType(withElement(wide, stored));
     if (value.use_empty())
@@ -342,6 +360,7 @@ void applyNumerics(func::FuncOp function) {
   for (Type narrow : {Type(BFloat16Type::get(context)), Type(Float16Type::get(context))})
     if (isUsed(function, narrow))
       Narrowing(function, narrow).run();
+  function.walk(readKept);
   auto module = function->getParentOfType<ModuleOp>();
   if (Type stored = parameterType(module))
     widenParameters(function, stored, hasRemainders(module));

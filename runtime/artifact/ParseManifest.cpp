@@ -298,7 +298,8 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
     manifest.reduce = readType(reader.member("reduce"), oneOf(DataType::F64));
   if (reader.has("computed_in"))
     for (const auto &[path, type] : reader.member("computed_in").json().members)
-      manifest.exceptions[path] = readType(reader.member("computed_in").member(path), oneOf(DataType::F32, DataType::BF16));
+      manifest.exceptions[path] =
+          readType(reader.member("computed_in").member(path), oneOf(DataType::F64, DataType::F32, DataType::BF16));
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
   if (reader.has("optimizer")) {
     manifest.optimizer = reader.member("optimizer").member("kind").text();

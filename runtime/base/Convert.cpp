@@ -29,7 +29,14 @@ template <typename To, typename Whole> std::optional<std::string> convertWhole(W
 }
 
 template <typename To, typename From> std::optional<std::string> convertOne(From value, To &target) {
-  if constexpr (std::is_same_v<From, Truth>) {
+  if constexpr (isShort<To>) { // computed in f32, and rounded from there
+    float wide = 0;
+    if (auto wrong = convertOne(value, wide))
+      return wrong;
+    target = To::of(wide);
+    if (std::isfinite(wide) && !std::isfinite(static_cast<float>(target)))
+      return concat("is ", wide, ", more than ", nameOf(To::type), " holds (", rowOf(To::type).largestText, ")");
+  } else if constexpr (std::is_same_v<From, Truth>) {
     if (value.byte > 1)
       return "is a truth value that is neither 0 nor 1";
     return convertWhole(value.byte, target);
@@ -81,6 +88,8 @@ void fillNumbers(DataType type, void *values, uint64_t count, double value) {
   withCodeElement(type, [&]<typename T>(T element) {
     if constexpr (std::is_same_v<T, Truth>)
       element.byte = value != 0;
+    else if constexpr (isShort<T>)
+      element = T::of(static_cast<float>(value));
     else
       element = static_cast<T>(value);
     std::fill_n(static_cast<T *>(values), count, element);
@@ -88,12 +97,15 @@ void fillNumbers(DataType type, void *values, uint64_t count, double value) {
 }
 
 void convertReals(DataType from, const void *source, uint64_t count, DataType to, void *target) {
-  withReal(to, [&]<typename To>(To) {
+  withCodeElement(to, [&]<typename To>(To) {
     withElement(from, [&]<typename From>(From value) {
-      if constexpr (std::is_convertible_v<From, float>)
+      if constexpr (std::is_convertible_v<From, float> && std::is_convertible_v<To, float>)
         for (uint64_t i = 0; i < count; ++i) {
           std::memcpy(&value, static_cast<const char *>(source) + i * sizeof(From), sizeof(From));
-          static_cast<To *>(target)[i] = static_cast<To>(value);
+          if constexpr (isShort<To>)
+            static_cast<To *>(target)[i] = To::of(static_cast<float>(value));
+          else
+            static_cast<To *>(target)[i] = static_cast<To>(value);
         }
     });
   });

@@ -9,13 +9,15 @@
 namespace tenon::runtime {
 
 /// A real of 16 bits, and a truth value, as they lie in memory.
-template <float (*decode)(uint16_t), uint16_t (*encode)(float)> struct Short {
+template <DataType of16Bits, float (*decode)(uint16_t), uint16_t (*encode)(float)> struct Short {
+  static constexpr DataType type = of16Bits;
   uint16_t bits;
   operator float() const { return decode(bits); }
   static Short of(float value) { return {encode(value)}; }
 };
-using Half = Short<floatFromHalf, halfFromFloat>;
-using BFloat16 = Short<floatFromBFloat16, bfloat16FromFloat>;
+using Half = Short<DataType::F16, floatFromHalf, halfFromFloat>;
+using BFloat16 = Short<DataType::BF16, floatFromBFloat16, bfloat16FromFloat>;
+template <typename T> constexpr bool isShort = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 struct Truth {
   unsigned char byte;
 };
@@ -59,6 +61,10 @@ template <typename Call> decltype(auto) withCodeElement(DataType type, Call call
     return call(double());
   case DataType::F32:
     return call(float());
+  case DataType::F16:
+    return call(Half());
+  case DataType::BF16:
+    return call(BFloat16());
   case DataType::I64:
     return call(int64_t());
   case DataType::I32:
@@ -92,8 +98,7 @@ inline double numberAt(DataType type, const void *values, uint64_t index) {
 }
 /// `value` as `count` elements from `values` on, of a type that isInCode.
 void fillNumbers(DataType type, void *values, uint64_t count, double value);
-/// `count` reals from `source` (unaligned), of any type, to `target`, of one that isComputedReal. Finite ones may become
-/// infinite.
+/// `count` reals from `source` (unaligned), of any type, to `target`. Finite ones may become infinite.
 void convertReals(DataType from, const void *source, uint64_t count, DataType to, void *target);
 /// Whether a finite number becomes infinite in a real type.
 bool isBeyond(double value, DataType type);
@@ -104,8 +109,8 @@ struct ConversionError {
   std::string what;
 };
 
-/// Whether there is a conversion at all. To i32 and i64: from whole numbers and truth values. To f32 and f64: from numbers. To
-/// bool: from whole numbers and truth values.
+/// Whether there is a conversion at all. To i32 and i64: from whole numbers and truth values. To reals: from numbers. To bool:
+/// from whole numbers and truth values.
 bool convertible(DataType from, DataType to);
 
 /// `count` elements from `source` (unaligned) to `target`. Whole numbers must fit, as reals exactly; truth values are 0 or 1; a

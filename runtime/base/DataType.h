@@ -23,8 +23,8 @@ struct DataTypeRow {
 inline constexpr DataTypeRow kDataTypes[] = {
     {DataType::F64, 8, "f64", "F64", "<f8", NumberKind::Real, true, DataType::F64, 0x1.fffffffffffffp1023, "1.8e308"},
     {DataType::F32, 4, "f32", "F32", "<f4", NumberKind::Real, true, DataType::F32, 0x1.fffffep127, "3.4e38"},
-    {DataType::F16, 2, "f16", "F16", "<f2", NumberKind::Real, false, DataType::F32, 65504, "65504"},
-    {DataType::BF16, 2, "bf16", "BF16", "", NumberKind::Real, false, DataType::F32, 0x1.fep127, "3.4e38"},
+    {DataType::F16, 2, "f16", "F16", "<f2", NumberKind::Real, true, DataType::F32, 65504, "65504"},
+    {DataType::BF16, 2, "bf16", "BF16", "", NumberKind::Real, true, DataType::F32, 0x1.fep127, "3.4e38"},
     {DataType::I64, 8, "i64", "I64", "<i8", NumberKind::Whole, true, DataType::I64, 0, ""},
     {DataType::I32, 4, "i32", "I32", "<i4", NumberKind::Whole, true, DataType::I32, 0, ""},
     {DataType::I16, 2, "i16", "I16", "<i2", NumberKind::Whole, false, DataType::I16, 0, ""},

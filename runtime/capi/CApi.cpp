@@ -6,6 +6,7 @@
 #include <cstring>
 
 static_assert(TN_F64 == static_cast<int>(DataType::F64) && TN_F32 == static_cast<int>(DataType::F32) &&
+              TN_F16 == static_cast<int>(DataType::F16) && TN_BF16 == static_cast<int>(DataType::BF16) &&
               TN_I64 == static_cast<int>(DataType::I64) && TN_I32 == static_cast<int>(DataType::I32) &&
               TN_BOOL == static_cast<int>(DataType::Bool));
 

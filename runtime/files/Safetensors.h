@@ -30,7 +30,7 @@ public:
   /// Raw bytes of a tensor, or of a piece of it.
   Status read(const SafetensorsEntry &entry, void *data) const;
   Status readPart(const SafetensorsEntry &entry, uint64_t firstByte, void *data, uint64_t bytes) const;
-  /// Elements converted to f32 or f64 from F64, F32, F16 or BF16. `first` and `count` in elements.
+  /// Elements converted to a real type from F64, F32, F16 or BF16. `first` and `count` in elements.
   Status readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const;
   const std::string &path() const { return shown; }
   /// Where the data of the entry's file begin, in bytes from the start of that file.

@@ -3,8 +3,8 @@
 
 usage: step.py SPEC CASE [--spoil KIND]
 
-The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`: f32 and bf16), windows of 1, 3 and 17 and mixed
-ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. Where a
+The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`, `short`: f32 and bf16), windows of 1, 3 and 17 and
+mixed ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. Where a
 state holds what the last place left, a text begun anew at position 0 on another text's states is compared, too. --spoil must be
 noticed:
   position   the count of kept places is set one too low before the last window
@@ -31,10 +31,12 @@ CASES = {
     "open": ({}, []),                      # T has no bound: the call says how much room there is
     "bound": ({}, ["--bind", "T=29"]),
     "typed": ({}, []),
+    "short": ({}, []),
     "recurrent": ({}, []),
     "lstm": ({"V": 13, "C": 20, "N": 3}, []),
     "mamba": ({"V": 13, "D": 24, "Z": 5, "R": 3, "N": 3}, []),
 }
+TYPED = ("typed", "short")
 OPEN = ("open", "recurrent", "lstm", "mamba")
 
 
@@ -122,7 +124,7 @@ def main():
     with tempfile.TemporaryDirectory() as above:
         folder = os.path.join(above, options.case)
         os.makedirs(folder)
-        for dtype in ("f32", "bf16") if options.case == "typed" else ("f64", "f32"):
+        for dtype in ("f32", "bf16") if options.case in TYPED else ("f64", "f32"):
             whole, step = (compiled(folder, options.spec, options.case, dtype, entry) for entry in ("infer", "step"))
             want = call(folder, whole, inputs, None)
             for windows in WINDOWS:

@@ -1,4 +1,5 @@
 // Inputs, parameters, initializers and states: the leaves of the graph.
+#include "frontend/ElementTypes.h"
 #include "frontend/sema/Checker.h"
 #include <cmath>
 
@@ -7,13 +8,13 @@ namespace tenon::sema {
 Value Checker::inputValue(const ast::Stmt &statement) {
   const ast::Type &type = *statement.type;
   auto axes = typeAxes(top, type);
-  auto element = elementOf(type, "an input");
+  auto element = elementOf(type);
   if (!axes || !element)
     return poison();
   Input input;
   input.name = statement.name.text;
   input.type = {*element, *axes, {}};
-  if (type.element == "f32")
+  if (isWrittenReal(type.element))
     input.type.pinned = type.element;
   input.isIndex = type.element == "index";
   if (input.isIndex) {
@@ -78,15 +79,24 @@ bool Checker::shapeParameter(Scope *scope, const ast::Stmt &statement, const std
   return true;
 }
 
+static void noteParameterType(Diagnostic *mistake, const std::string &written) {
+  if (mistake)
+    mistake->notes.push_back({"help", "the optimizer updates f32 (parameters in 16 bits: numerics = policy(params = bf16) of a "
+                                      "recipe); a value made of it may have another type: let other: " +
+                                          written + "[..] = .."});
+}
+
 Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
   auto axes = typeAxes(scope, *statement.type);
-  auto element = elementOf(*statement.type, "a param");
+  auto element = elementOf(*statement.type);
   if (!axes || !element)
     return poison();
   if (*element != Element::Real) {
     error("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained");
     return poison();
   }
+  if (const std::string &written = statement.type->element; isOtherReal(written))
+    noteParameterType(error("T0901", statement.type->range, "not supported yet: a param of " + written), written);
   if (given && given->value.isPoison())
     return poison();
   if (given && given->value.kind == Value::Kind::Bool && !given->value.truth) // absent: reads 0
@@ -117,7 +127,7 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   }
   Node node = makeNode(Op::Param, {Element::Real, *axes, {}});
   node.index = session.parameter({param, frame.steps, statement.name.text});
-  if (statement.type->element == "f32")
+  if (isWrittenReal(statement.type->element))
     node.type.pinned = statement.type->element;
   node.range = statement.name.range;
   return Value::ofTensor(graph.add(node, frame.parameterBody));
@@ -255,7 +265,7 @@ uint32_t Checker::stateOf(Scope *scope, const ast::Stmt &statement) {
 
 Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   auto axes = typeAxes(scope, *statement.type);
-  auto element = elementOf(*statement.type, "a state");
+  auto element = elementOf(*statement.type);
   if (!axes || !element)
     return poison();
   Value initial = evaluate(scope, statement.value);
@@ -275,6 +285,9 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   state.path = path + (path.empty() ? "" : ".") + statement.name.text;
   state.stackCounts = frame.stackCounts;
   state.element = *element;
+  const std::string written = isWrittenReal(statement.type->element) ? statement.type->element : "";
+  if (isOtherReal(written))
+    state.stored = written;
   state.initial = *number;
   state.ofModel = true;
   for (AxisId axis : *axes) {
@@ -302,7 +315,7 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
     error("T0408", statement.name.range, "state " + statement.name.text + " would have different axes in two calls of its layer");
     return recovered(scope, *statement.type);
   }
-  Node node = makeNode(Op::State, {*element, *axes, {}});
+  Node node = makeNode(Op::State, {*element, *axes, written});
   node.index = place->second;
   node.range = statement.name.range;
   NodeId made = graph.add(node, frame.parameterBody);

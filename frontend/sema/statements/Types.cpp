@@ -1,4 +1,5 @@
 // Declared types: their axes, and values made to fit them.
+#include "frontend/ElementTypes.h"
 #include "frontend/sema/Checker.h"
 
 namespace tenon::sema {
@@ -31,26 +32,17 @@ std::optional<std::vector<AxisId>> Checker::typeAxes(Scope *scope, const ast::Ty
   return ok ? std::optional(all) : std::nullopt;
 }
 
-std::optional<Element> Checker::elementOf(const ast::Type &type, const char *keptAs) {
-  static const std::map<std::string, Element> elements = {
-      {"real", Element::Real}, {"f32", Element::Real}, {"bf16", Element::Real}, {"f64", Element::Real}, {"f16", Element::Real},
-      {"index", Element::Int}, {"i32", Element::Int},  {"i64", Element::Int},   {"bool", Element::Bool}};
-  auto found = elements.find(type.element);
-  if (found != elements.end()) {
-    static const std::map<std::string, const char *> later = {
-        {"f64", "a real of the width of the whole model, which --f64 makes double"}, {"i64", "i32"}};
-    const bool isShort = type.element == "bf16" || type.element == "f16";
-    if (auto unknown = later.find(type.element); unknown != later.end())
-      error("T0901", type.range, "not supported yet: elements of " + type.element + "; this would be " + unknown->second);
-    else if (isShort && keptAs)
-      if (auto *mistake = error("T0901", type.range, "not supported yet: " + std::string(keptAs) + " of " + type.element))
-        mistake->notes.push_back({"help", "it is kept in f32 (parameters in 16 bits: numerics = policy(params = " + type.element +
-                                              ") of a recipe); a value made of it may have 16 bits: let short: " + type.element +
-                                              "[..] = .."});
-    return found->second;
+std::optional<Element> Checker::elementOf(const ast::Type &type) {
+  if (const ElementWord *found = findElement(type.element)) {
+    if (type.element == "i64")
+      error("T0901", type.range, "not supported yet: elements of i64; this would be i32");
+    return found->element;
   }
   if (auto *mistake = error("T0305", type.range, "unknown element type " + type.element)) {
-    std::string near = nearest(type.element, {"index", "i32", "i64", "bool", "f32", "bf16", "f64", "f16", "real"});
+    std::vector<std::string> names;
+    for (const ElementWord &word : kElementWords)
+      names.emplace_back(word.name);
+    std::string near = nearest(type.element, names);
     mistake->notes.push_back({"help", near.empty()
                                           ? "element types are index(n), i32, i64, bool, f32, bf16, f16, f64; reals need none"
                                           : "did you mean " + near + "?"});
@@ -63,6 +55,11 @@ NodeId Checker::pin(NodeId node, const std::string &element, ast::Range range) {
     return node;
   Node copy = graph[node];
   uint32_t body = copy.stack;
+  const bool onlyMoves = copy.op == Op::Rename || copy.op == Op::Merge || copy.op == Op::Split || copy.op == Op::Transpose;
+  if (onlyMoves && isShortReal(element) && copy.type.pinned.empty()) { // rounded where it is made: a walk keeps that
+    copy.operands[0] = pin(copy.operands[0], element, range);
+    return graph.add(copy, body);
+  }
   const bool isRounded = !copy.type.pinned.empty(); // to another type, which what is made of it sees
   copy.type.pinned = element;
   switch (isRounded ? Op::Result : copy.op) {
@@ -159,7 +156,7 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
   }
   if (graph.axes(node).size() == axes->size() && *element != Element::Bool) // the order of a predicate's axes means nothing
     node = graph.transpose(node, *axes, place);
-  if (type.element == "f32" || type.element == "bf16" || type.element == "f16")
+  if (isWrittenReal(type.element))
     node = pin(node, type.element, place);
   return Value::ofTensor(node);
 }

@@ -37,7 +37,7 @@ TN_API void tn_error_free(tn_error *error);                 /* NULL is allowed *
 /* Version of the artifact ABI that this library speaks. */
 TN_API int tn_abi_version(void);
 
-enum tn_type { TN_F64 = 0, TN_F32 = 1, TN_I64 = 4, TN_I32 = 5, TN_BOOL = 12 };
+enum tn_type { TN_F64 = 0, TN_F32 = 1, TN_F16 = 2, TN_BF16 = 3, TN_I64 = 4, TN_I32 = 5, TN_BOOL = 12 };
 enum { TN_MAX_RANK = 16 };
 /* Filled by the library; `name` belongs to the object asked. */
 typedef struct tn_tensor_info {
