@@ -2,9 +2,9 @@
 #include "lowering/artifact/HostCode.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/EmitTier.h"
+#include "lowering/cpu/HostPlatform.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/SharedTiers.h"
-#include "lowering/cpu/HostPlatform.h"
 #include "llvm/IR/Module.h"
 
 using namespace mlir;

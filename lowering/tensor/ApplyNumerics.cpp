@@ -17,6 +17,13 @@ namespace tenon {
 
 namespace {
 
+/// Whether it lies in a state that is kept in place, of which fewer places are read than there is room for.
+bool isKept(Value value) {
+  auto memory = value.getDefiningOp<MemoryOpInterface>();
+  std::optional<Buffer> place = memory ? memory.placeOfResult() : std::nullopt;
+  return place && place->base == Memory::KeptStates;
+}
+
 /// Of the contractions that multiply `narrow`: all of a module in mixed precision but those that say f32, or those alone that say
 /// so themselves.
 class Narrowing {
@@ -61,13 +68,6 @@ private:
     for (OpResult result : op.narrowResults())
       if (isWide(result))
         changeType(result);
-  }
-
-  /// Whether it lies in a state that is kept in place, of which fewer places are read than there is room for.
-  static bool isKept(Value value) {
-    auto memory = value.getDefiningOp<MemoryOpInterface>();
-    std::optional<Buffer> place = memory ? memory.placeOfResult() : std::nullopt;
-    return place && place->base == Memory::KeptStates;
   }
 
   /// Behind the value; of a carry that is read behind the skips of its round alone, behind these.
@@ -310,7 +310,7 @@ void readKept(AttentionOp attention) {
   for (OpOperand *operand : {&attention.getKeyMutable(), &attention.getValueMutable()}) {
     auto widened = operand->get().getDefiningOp<ConvertOp>();
     const Type computed = tensorOf(attention.getQuery()).getElementType();
-    if (widened && widened.getX().getDefiningOp<AppendStateOp>() && tensorOf(operand->get()).getElementType() == computed &&
+    if (widened && isKept(widened.getX()) && tensorOf(operand->get()).getElementType() == computed &&
         elementModel(tensorOf(widened.getX()).getElementType()).compute == computed)
       operand->set(widened.getX());
   }

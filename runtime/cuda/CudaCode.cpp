@@ -1,6 +1,6 @@
 #include "runtime/cuda/CudaCode.h"
-#include "runtime/device/Cpu.h"
 #include "runtime/cuda/BinaryCache.h"
+#include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>

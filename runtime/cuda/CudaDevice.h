@@ -1,8 +1,8 @@
 // A GPU as a device: its memory is its own, its code is PTX that the driver compiles, and runs go on when they return, one after
 // the other in one stream.
 #pragma once
-#include "runtime/device/Device.h"
 #include "runtime/cuda/Staging.h"
+#include "runtime/device/Device.h"
 #include <string>
 
 namespace tenon::runtime::cuda {

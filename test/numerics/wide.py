@@ -135,7 +135,8 @@ def compare(report, folder, tier, policy):
     for name in OUTPUTS:
         report.judge(f"{name} {tier} {policy}", got[name].kind == "f64" and far(got[name], wanted[name]) <= SAME)
     losses, gradients = driver.gradients(folder, spec, {"x": own["x"], "label": label}, *words, environment={"TENON_TIER": tier})
-    exact, of_f64 = driver.gradients(folder, wide, {"x": given["x"], "label": label}, *words, "--f64", environment={"TENON_TIER": driver.reference_tier()})
+    exact, of_f64 = driver.gradients(folder, wide, {"x": given["x"], "label": label}, *words, "--f64",
+                                     environment={"TENON_TIER": driver.reference_tier()})
     if not report.controls:
         for name in losses:
             report.judge(f"loss {name} {tier} {policy}", abs(losses[name] - exact[name]) <= SAME * abs(exact[name]))

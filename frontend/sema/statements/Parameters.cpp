@@ -79,8 +79,12 @@ bool Checker::shapeParameter(Scope *scope, const ast::Stmt &statement, const std
   return true;
 }
 
-static void noteParameterType(Diagnostic *mistake, const std::string &written) {
-  if (mistake)
+/// A param has the type of the policy, or f32.
+void Checker::refuseParameterType(const ast::Type &type) {
+  const std::string &written = type.element;
+  if (!isOtherReal(written))
+    return;
+  if (auto *mistake = error("T0901", type.range, "not supported yet: a param of " + written))
     mistake->notes.push_back({"help", "the optimizer updates f32 (parameters in 16 bits: numerics = policy(params = bf16) of a "
                                       "recipe); a value made of it may have another type: let other: " +
                                           written + "[..] = .."});
@@ -95,8 +99,7 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
     error("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained");
     return poison();
   }
-  if (const std::string &written = statement.type->element; isOtherReal(written))
-    noteParameterType(error("T0901", statement.type->range, "not supported yet: a param of " + written), written);
+  refuseParameterType(*statement.type);
   if (given && given->value.isPoison())
     return poison();
   if (given && given->value.kind == Value::Kind::Bool && !given->value.truth) // absent: reads 0
@@ -263,6 +266,21 @@ uint32_t Checker::stateOf(Scope *scope, const ast::Stmt &statement) {
   return found == stateIndex.end() ? ~0u : found->second;
 }
 
+/// How many values it has; the initial one is among them.
+bool Checker::boundState(Scope *scope, const ast::Stmt &statement, const Value &initial, double number, State &state) {
+  auto limit = wholeSize(evaluate(scope, statement.type->bound),
+                         statement.type->bound ? statement.type->bound->range : statement.type->range, "the bound of an index");
+  if (!limit)
+    return false;
+  state.bound = *limit;
+  if (number == std::floor(number) && number >= 0 && number < 1e9 &&
+      provablyAtMost(Size(int64_t(number) + 1), *limit, graph.entry))
+    return true;
+  error("T0207", statement.value->range,
+        "state " + statement.name.text + " starts at " + text(initial) + ", which is no index(" + text(*limit) + ")");
+  return false;
+}
+
 Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   auto axes = typeAxes(scope, *statement.type);
   auto element = elementOf(*statement.type);
@@ -286,8 +304,7 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   state.stackCounts = frame.stackCounts;
   state.element = *element;
   const std::string written = isWrittenReal(statement.type->element) ? statement.type->element : "";
-  if (isOtherReal(written))
-    state.stored = written;
+  state.stored = isOtherReal(written) ? written : "";
   state.initial = *number;
   state.ofModel = true;
   for (AxisId axis : *axes) {
@@ -295,19 +312,8 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
     state.shape.push_back(graph.size(axis));
     state.ofModel &= !graph.axisRuntime[axis];
   }
-  if (statement.type->element == "index") {
-    auto limit = wholeSize(evaluate(scope, statement.type->bound),
-                           statement.type->bound ? statement.type->bound->range : statement.type->range, "the bound of an index");
-    if (!limit)
-      return recovered(scope, *statement.type);
-    if (*number != std::floor(*number) || *number < 0 || *number >= 1e9 ||
-        !provablyAtMost(Size(int64_t(*number) + 1), *limit, graph.entry)) {
-      error("T0207", statement.value->range,
-            "state " + statement.name.text + " starts at " + text(initial) + ", which is no index(" + text(*limit) + ")");
-      return recovered(scope, *statement.type);
-    }
-    state.bound = *limit;
-  }
+  if (statement.type->element == "index" && !boundState(scope, statement, initial, *number, state))
+    return recovered(scope, *statement.type);
   auto [place, isNew] = stateIndex.try_emplace(state.path, uint32_t(graph.entry.states.size()));
   if (isNew)
     graph.entry.states.push_back(state);
