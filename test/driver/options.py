@@ -109,6 +109,7 @@ ROWS = {
         ("run", ["--text", "other.txt", "--data", "."], "excludes"), ("run", ["--data", "ids=ids.npy"], "has no file for 'ids'"),
         ("run", ["--vocab", "text.txt"], "has its vocabulary already"),
         ("model", ["--vocab", "words.txt", "--text", "words.txt"], CHANGES), ("run", ["--batches", "1"], CHANGES),
+        ("run", ["--predictions", "none.json"], "recipes with the data task squad"),
         ("run", ["--stride", "3"], CHANGES), ("run", ["--json"], CHANGES)],
     "generate": MODEL + TIER + THREADS + SOURCES + NAMES + DRAWN + STEP + [
         ("run", ["--seed", "3"], CHANGES), ("run", ["--greedy", "--seed", "3"], "the most probable symbol needs none"),

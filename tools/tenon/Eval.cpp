@@ -204,12 +204,22 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
   return judged;
 }
 
+/// Before anything is computed: whether there can be answers to write.
+Status checkPredictions(const Options &options, const train::Recipe &recipe) {
+  bool asks = false;
+  for (const train::TaskRecipe &task : recipe.allTasks())
+    asks |= task.valid && task.valid->name == "squad";
+  return options.predictions.empty() || (asks && options.batches == 0)
+             ? Status()
+             : usageError("--predictions is for recipes with the data task squad, without --batches");
+}
+
 /// Writes what --predictions asks for.
 Status savePredictions(const std::string &path, const std::optional<Answers> &answers) {
   if (path.empty())
     return {};
   if (!answers)
-    return usageError("--predictions is for the data task squad, of a model with `out first, last`, without --batches");
+    return usageError("--predictions needs a model with `out first, last`, a score for each place");
   return runtime::replaceFile(path, answers->predictions);
 }
 
@@ -232,6 +242,8 @@ Status run(Options &options) {
   auto recipe = recipeFor(options, *model, part);
   if (!recipe.ok())
     return recipe.status();
+  if (Status status = checkPredictions(options, *recipe); status.failed())
+    return status;
   const bool draws = drawsAny(*recipe, model->artifact->manifest());
   if (options.weights.seedGiven() && !options.weights.init && !options.weights.partial && !draws)
     return usageError("--seed is for the initial values of --init; eval draws nothing else");
