@@ -36,7 +36,7 @@ void collect(ReadParameterOp read, Readers &readers) {
 }
 
 /// Nothing: the parameter stays row-major.
-std::optional<Panels> panelsOf(ParameterOp parameter, const Readers &readers, const Target &target, bool isTrained) {
+std::optional<Panels> panelsOf(ParameterOp parameter, Readers &readers, const Target &target, bool isTrained) {
   std::optional<PanelForm> form = readers.fit && readers.element ? target.panelsOf(readers.element) : std::nullopt;
   if (!form)
     return std::nullopt;

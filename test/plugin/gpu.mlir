@@ -5,7 +5,7 @@
 // The mirror of its row, then what reads it, in one nest with softsign.
 // CHECK: llvm.func @tn_run_infer(
 // CHECK: llvm.func ptx_kernelcc @infer_mirror_0
-// CHECK: arith.remsi
+// CHECK: arith.remui
 // CHECK: llvm.store
 // CHECK: llvm.func ptx_kernelcc @infer_nest_1
 // CHECK: math.absf

@@ -57,8 +57,8 @@ public:
           translateForHost(*functions, variant, options.flags, [](llvm::StringRef name) { return name.starts_with("count_"); });
       if (!code)
         return failure();
-      parts.code.push_back(
-          {variant, [code](CodeForm form) { return compileForHost(*code, HostMachine(cpu::hostPlatform()), form); }});
+      auto make = [code](CodeForm form) { return compileForHost(*code, HostMachine(cpu::hostPlatform()), form); };
+      parts.code.push_back({variant, make});
     }
     return success();
   }
