@@ -10,10 +10,10 @@ func.func @c1_rank(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<
 }
 
 // -----
-// attention C1: keys and values may be unrounded beside queries of 16 bits, and of 16 bits beside those of f32, not of f64.
-func.func @c1_kept(%q: tensor<2x5x4x8xf64>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>) {
-  // expected-error @+1 {{'tenon.attention' op expects query, key, value and result of rank 4 and one element type, got 'tensor<2x7x4x8xbf16>'}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (tensor<2x5x4x8xf64>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> RESULTS
+// attention C1: keys and values may be unrounded beside queries of 16 bits, and of 16 bits beside those of f32, but no wider.
+func.func @c1_kept(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xf64>) {
+  // expected-error @+1 {{'tenon.attention' op expects query, key, value and result of rank 4 and one element type, got 'tensor<2x7x4x6xf64>'}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xf64>) -> RESULTS
   return
 }
 

@@ -4,8 +4,8 @@
 usage: step.py SPEC CASE [--spoil KIND]
 
 The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`, `short`: f32 and bf16), windows of 1, 3 and 17
-and mixed ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked alone.
-Where a state holds what the last place left, a text begun anew at position 0 on another text's states is compared, too.
+and mixed ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked
+alone. Where a state holds what the last place left, a text begun anew at position 0 on another text's states is compared, too.
 --spoil must be noticed:
   position   the count of kept places is set one too low before the last window
   rows       the rows of the batch are swapped between two windows

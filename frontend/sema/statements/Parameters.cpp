@@ -303,8 +303,7 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   state.path = path + (path.empty() ? "" : ".") + statement.name.text;
   state.stackCounts = frame.stackCounts;
   state.element = *element;
-  const std::string written = isWrittenReal(statement.type->element) ? statement.type->element : "";
-  state.stored = isOtherReal(written) ? written : "";
+  state.stored = isOtherReal(statement.type->element) ? statement.type->element : "";
   state.initial = *number;
   state.ofModel = true;
   for (AxisId axis : *axes) {
@@ -321,7 +320,7 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
     error("T0408", statement.name.range, "state " + statement.name.text + " would have different axes in two calls of its layer");
     return recovered(scope, *statement.type);
   }
-  Node node = makeNode(Op::State, {*element, *axes, written});
+  Node node = makeNode(Op::State, {*element, *axes, state.stored});
   node.index = place->second;
   node.range = statement.name.range;
   NodeId made = graph.add(node, frame.parameterBody);
