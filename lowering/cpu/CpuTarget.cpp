@@ -6,6 +6,7 @@
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "lowering/cpu/TileKernel.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -28,13 +29,20 @@ std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
   return std::nullopt;
 }
 
+/// Whether it reads numbers whose pairs tiers multiply, or makes them of what it reads.
+static bool readsPairs(KernelOpInterface kernel) {
+  auto hasPairs = [](Value value) { return multipliesPairs(Tier::Avx512Bf16, getElementTypeOrSelf(value.getType())); };
+  auto makesPairs = [&](Operation *op) {
+    return llvm::any_of(op->getResults(), hasPairs) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return llvm::any_of(kernel.tensorsRead(), hasPairs) ||
+         llvm::any_of(kernel->getRegions(), [&](Region &region) { return region.walk(makesPairs).wasInterrupted(); });
+}
+
 /// Those whose code of the kernel is not that of x86-64-v4.
 static SmallVector<Tier> tiersOf(KernelOpInterface kernel) {
-  const bool readsPairs = llvm::any_of(kernel.tensorsRead(), [](Value tensor) {
-    return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(tensor.getType()).getElementType());
-  });
   SmallVector<Tier> tiers(std::begin(kTiers), std::end(kTiers));
-  llvm::erase_if(tiers, [&](Tier tier) { return isOnlyForBf16(tier) && !readsPairs; });
+  llvm::erase_if(tiers, [&](Tier tier) { return isOnlyForBf16(tier) && !readsPairs(kernel); });
   return tiers;
 }
 
