@@ -92,7 +92,7 @@ private:
   }
 
   std::string type(const Type &type) {
-    std::string result = type.element == "real" ? "" : type.element;
+    std::string result = type.element == "real" && !type.bound ? "" : type.element; // a bound alone would be no type
     if (type.bound)
       result += "(" + expression(*type.bound) + ")";
     if (type.hasShape)
