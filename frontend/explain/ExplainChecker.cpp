@@ -6,12 +6,11 @@ namespace tenon {
 static constexpr ExplainPage kScopes[] = {
     {"T0101", "unknown name",
      "Nothing of this name is visible here: no definition of this layer or of what encloses it, no argument, no built-in "
-     "function. "
-     "Definitions of a model are not seen by layers that stand outside of it.",
+     "function. Definitions of a model are not seen by layers that stand outside of it.",
      "let h = norm4(x)", "let h = norm3(x)"},
     {"T0102", "unknown axis",
-     "An axis is a dim, a config that is a whole number, or a formal of the layer. `..` stands for further axes, only where "
-     "the arguments have it.",
+     "An axis is a dim, a config that is a whole number, or a formal of the layer. `..` stands for further axes, only where the "
+     "arguments have it.",
      "let y = sum[X](x)", "let y = sum[T](x)"},
     {"T0103", "defined twice",
      "A name has one definition per layer or model, and a layer or model one per program: imported files count.",
@@ -45,20 +44,16 @@ static constexpr ExplainPage kScopes[] = {
      "param w, b: [D] = 0\nreturn x * w", "param w: [D] = 0\nreturn x * w"},
     {"T0116", "a metric that depends on the size of the batches",
      "A warning: an evaluation combines sums, maxima, minima, any and all over the rows, for each class too, and applies the "
-     "formula to those of all "
-     "rows. Something else that depends on the rows of a batch is taken for each batch alone, and the mean over the whole "
-     "batches: a sum inside of "
-     "what is summed, such as the mean in a variance, an argmax over the rows, a function other than arithmetic of a sum; or a "
-     "formula that written "
-     "out has more than 400 terms or 24 levels. What is summed is to be a function of one row: mean((w - mean(w)) ^ 2) is "
-     "mean(w * w) - mean(w) * mean(w).",
+     "formula to those of all rows. Something else that depends on the rows of a batch is taken for each batch alone, and the "
+     "mean over the whole batches: a sum inside of what is summed, such as the mean in a variance, an argmax over the rows, a "
+     "function other than arithmetic of a sum; or a formula that written out has more than 400 terms or 24 levels. What is "
+     "summed is to be a function of one row: mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w).",
      "metric r2 = 1 - sum((z - w) ^ 2) / sum((w - mean(w)) ^ 2)",
      "metric r2 = 1 - mean((z - w) ^ 2) / (mean(w * w) - mean(w) * mean(w))"},
     {"T0117", "a loop whose end is known",
-     "A warning: the condition of `until` is made of depths and numbers, and is false at every depth, so that all rounds run, "
-     "or "
-     "true at the first one, so that none does. A condition is of what the loop carries, such as min(halted) >= 0.99. One that "
-     "a config switches off is not warned of.",
+     "A warning: the condition of `until` is made of depths and numbers, and is false at every depth, so that all rounds run, or "
+     "true at the first one, so that none does. A condition is of what the loop carries, such as min(halted) >= 0.99. One that a "
+     "config switches off is not warned of.",
      "until depth > 8   # in loop[8]", "until min(halted) >= 0.99"},
     {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
 };
@@ -66,9 +61,8 @@ ExplainPages explainScopes() { return kScopes; }
 
 static constexpr ExplainPage kValues[] = {
     {"T0301", "another element type than declared",
-     "Reals, whole numbers (index, i32, i64) and truth values (bool) do not turn into each other silently, except a truth "
-     "value into the "
-     "index 0 or 1 and a whole number into a real in arithmetic. real(x) makes reals.",
+     "Reals, whole numbers (index, i32, i64) and truth values (bool) do not turn into each other silently, except a truth value "
+     "into the index 0 or 1 and a whole number into a real in arithmetic. real(x) makes reals.",
      "in flags: bool[B]\nlet y: [B] = flags", "let y: [B] = real(flags)"},
     {"T0302", "a tensor or number is needed", "Layers, functions, texts and tuples are no operands.", "let y = relu + x",
      "let y = relu(x)"},
@@ -94,8 +88,7 @@ static constexpr ExplainPage kValues[] = {
      "After ~ stands a distribution, after = a number or an expression of indices: param a: [N] = log(1 + iota[N]()), with "
      "elementwise\n"
      "functions of iota and numbers alone, over axes of the parameter, at most 65536 values. Distributions are normal, "
-     "trunc_normal, uniform, xavier_uniform, "
-     "kaiming_normal,\northogonal; a spread is not negative.",
+     "trunc_normal, uniform, xavier_uniform, kaiming_normal,\northogonal; a spread is not negative.",
      "param w: [D] ~ relu", "param w: [D] ~ normal(0.02)"},
     {"T0312", "a condition that only the run knows",
      "`if` decides at compile time which side exists. A choice per element is where(c, a, b).",
@@ -108,18 +101,15 @@ static constexpr ExplainPage kValues[] = {
      "loss nll = cross_entropy[V](logits, target)", "loss nll = mean(cross_entropy[V](logits, target))"},
     {"T0316", "more weight than the target of a cross-entropy has",
      "`smoothing` is the share of the target that all classes have together, `spread` the weight of each single class that is "
-     "not the label: "
-     "spread * (V - 1) is at most 1, and the label has the rest.",
+     "not the label: spread * (V - 1) is at most 1, and the label has the rest.",
      "cross_entropy[V](logits, target, spread = 0.1)", "cross_entropy[V](logits, target, smoothing = 0.1)"},
     {"T0317", "a loss or metric that compares all pairs",
      "A warning: whole numbers are compared over the axes of both sides, so the result is a table of all pairs. In a loss or "
-     "metric one side "
-     "most often has a wrong axis. Where all pairs are meant, name the table with a `let` of its own.",
+     "metric one side most often has a wrong axis. Where all pairs are meant, name the table with a `let` of its own.",
      "metric acc = mean(argmax[B](logits) == label)", "metric acc = mean(argmax[C](logits) == label)"},
     {"T0318", "probabilities where logits belong",
      "A warning: a cross-entropy applies its own softmax (or sigmoid); with a second one before it the gradients are small and "
-     "the loss never "
-     "comes near 0.",
+     "the loss never comes near 0.",
      "cross_entropy[C](softmax[C](logits), label)", "cross_entropy[C](logits, label)"},
 };
 ExplainPages explainValues() { return kValues; }
@@ -134,14 +124,12 @@ static constexpr ExplainPage kLayers[] = {
      "-> ([B, T, D], [B, D]) { return h }", "-> [B, T, D] { return h }"},
     {"T0404", "the carry of a stack does not fit",
      "Under stack and loop the first k arguments, k being the number of results, go from step to step. Each must come out with "
-     "the type with "
-     "which it goes in.",
+     "the type with which it goes in.",
      "layer Block(x: [B, T, D]) -> [B, T, F] { .. }\nuse blocks = stack[N] Block",
      "layer Block(x: [B, T, D]) -> [B, T, D] { .. }\nuse blocks = stack[N] Block"},
     {"T0405", "a parameter whose axes differ by depth",
      "An `if` on depth may make layers of a stack different, and parameters may exist at some depths only; one that exists has "
-     "the same "
-     "axes at every depth. Use two names where the sizes differ.",
+     "the same axes at every depth. Use two names where the sizes differ.",
      "config F = if depth == 0 then 64 else 32\nparam w: [F]", "if depth == 0 then first(x) else rest(x)"},
     {"T0406", "depth outside of a stack", "`depth` is the step of the enclosing stack or loop.", "model M { let a = depth }",
      "layer Block(x: [D]) -> [D] { return x * depth }"},
@@ -167,41 +155,34 @@ static constexpr ExplainPage kLayers[] = {
      "A model has at least one `out`, `loss` or `metric`; without them nothing would be computed.", "model M { dim B in x: [B] }",
      "model M { dim B in x: [B] out x }"},
     {"T0414", "the number of layers",
-     "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time. The layers of a stack inside "
-     "of stacks count for each of those: "
-     "stack[1000] of a layer with stack[1000] has a million.",
+     "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time. The layers of a stack inside of "
+     "stacks count for each of those: stack[1000] of a layer with stack[1000] has a million.",
      "use blocks = stack[T] Block", "use blocks = stack[12] Block"},
     {"T0415", "layers without end",
-     "A layer or function uses itself, directly or through others, or the calls nest more than 200 deep; a program has "
-     "finitely many layers. A "
-     "config may put a layer inside one of its kind: Residual(Inner = Residual(Inner = Linear)).",
+     "A layer or function uses itself, directly or through others, or the calls nest more than 200 deep; a program has finitely "
+     "many layers. A config may put a layer inside one of its kind: Residual(Inner = Residual(Inner = Linear)).",
      "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
     {"T0416", "an entry that walks an axis needs later places",
-     "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is "
-     "per place, but for "
-     "attends whose mask implies key <= query or key < n for an n of the first window, cumsum, scans that read x[T: t], and "
-     "windows that end at their own place (stride 1, pad = ((K - 1) * dilation, 0)). Nor may a value "
-     "change with the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows "
-     "of "
+     "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is per "
+     "place, but for attends whose mask implies key <= query or key < n for an n of the first window, cumsum, scans that read "
+     "x[T: t], and windows that end at their own place (stride 1, pad = ((K - 1) * dilation, 0)). Nor may a value change with "
+     "the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows of "
      "sinusoid[R, D](start = 1 - R) are read at R - 1 + i - j.",
      "attend(i: T, j: S) { score s = .. value .. }", "mask j <= i"},
     {"T0417", "a state of the model changes outside of training",
-     "A state without a run-time axis is saved with the weights and shared by all who use them; evaluation and generation "
-     "leave it as it is.",
+     "A state without a run-time axis is saved with the weights and shared by all who use them; evaluation and generation leave "
+     "it as it is.",
      "state avg: [D] = 0\nnext avg = 0.9 * avg + 0.1 * mean[B](x)",
      "next avg = if training then 0.9 * avg + 0.1 * mean[B](x) else avg"},
     {"T0418", "checking takes too many steps",
-     "A layer or function is gone through once per use, and what it uses once more for each of these: twenty functions that "
-     "each call the "
-     "one before twice are a million calls. A body under stack[N] is gone through once per choice of its `if depth`, a file "
-     "once per `out`. "
-     "The checker stops after about a second of this.",
+     "A layer or function is gone through once per use, and what it uses once more for each of these: twenty functions that each "
+     "call the one before twice are a million calls. A body under stack[N] is gone through once per choice of its `if depth`, a "
+     "file once per `out`. The checker stops after about a second of this.",
      "fn f1(x: [..]) -> [..] { return f0(x) + f0(x + 1) }  fn f2(x: [..]) -> [..] { return f1(x) + f1(x + 1) }  ... f20",
      "let y = f1(x)\nlet z = f1(y)"},
     {"T0419", "definitions need each other too deeply",
      "The value asked for needs another definition, that one the next, and so on for more levels than the checker goes down. A "
-     "chain of some "
-     "ten thousand `let`s is allowed.",
+     "chain of some ten thousand `let`s is allowed.",
      "let a1 = a0 + 1  let a2 = a1 + 1  ... a1000000", "use steps = stack[1000] Step"},
 };
 ExplainPages explainLayers() { return kLayers; }
@@ -231,21 +212,19 @@ ExplainPages explainAttend() { return kAttend; }
 
 static constexpr ExplainPage kCompiler[] = {
     {"T0901", "not supported yet",
-     "The specification means something, but this version of the compiler makes no code for the "
-     "construct that the "
-     "message names.",
+     "The specification means something, but this version of the compiler makes no code for the construct that the message "
+     "names.",
      "", ""},
     {"T0902", "attention that stores its scores",
      "Attention runs without a matrix of queries times keys if its score terms are sums of dot products of a query with the "
      "keys, of either with a table at a function of the distance between them, of a query with a table at any integer function "
      "of both or with two vectors chosen by a condition, of tables of scores, and of functions of the distance and the head, "
-     "each with factors of the head, the query or the key; or one elementwise function of such a sum. This one has another "
-     "term, which the notes name with the entries; it is computed as written, and its scores take the bytes the notes state.",
+     "each with factors of the head, the query or the key; or one elementwise function of such a sum. This one has another term, "
+     "which the notes name with the entries; it is computed as written, and its scores take the bytes the notes state.",
      "score bias = slope * expand[H](real(i * j))", "score bias = slope * expand[H](real(i - j))"},
     {"T0903", "computed in simpler ops",
      "The target (`--target`) has no kernel for an op that comes of this line, such as a fused attention, or has none for its "
-     "element type. It is computed as contractions, reductions and elementwise ops, with the same numbers but for rounding; "
-     "the "
+     "element type. It is computed as contractions, reductions and elementwise ops, with the same numbers but for rounding; the "
      "notes name the entries, the reason, and the bytes of the largest tensor that exists for it alone.",
      "", ""},
 };

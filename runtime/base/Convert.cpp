@@ -31,11 +31,17 @@ template <typename To, typename Whole> std::optional<std::string> convertWhole(W
 template <typename To, typename From> std::optional<std::string> convertOne(From value, To &target) {
   if constexpr (isShort<To>) { // computed in f32, and rounded from there
     float wide = 0;
-    if (auto wrong = convertOne(value, wide))
-      return wrong;
+    if constexpr (std::is_integral_v<From> || std::is_same_v<From, Truth>) {
+      if (auto wrong = convertOne(value, wide))
+        return wrong;
+    } else {
+      wide = static_cast<float>(value);
+    }
     target = To::of(wide);
-    if (std::isfinite(wide) && !std::isfinite(static_cast<float>(target)))
-      return concat("is ", wide, ", more than ", nameOf(To::type), " holds (", rowOf(To::type).largestText, ")");
+    if constexpr (!std::is_same_v<From, Truth>)
+      if (std::isfinite(static_cast<double>(value)) && !std::isfinite(static_cast<float>(target)))
+        return concat("is ", static_cast<double>(value), ", more than ", nameOf(To::type), " holds (",
+                      rowOf(To::type).largestText, "); scale the values, or write f32 for the type");
   } else if constexpr (std::is_same_v<From, Truth>) {
     if (value.byte > 1)
       return "is a truth value that is neither 0 nor 1";

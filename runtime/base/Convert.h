@@ -22,39 +22,7 @@ struct Truth {
   unsigned char byte;
 };
 
-/// Calls with a value of the C++ type that elements of `type` are: the one place that knows it of every type.
-template <typename Call> decltype(auto) withElement(DataType type, Call call) {
-  switch (type) {
-  case DataType::F64:
-    return call(double());
-  case DataType::F32:
-    return call(float());
-  case DataType::F16:
-    return call(Half());
-  case DataType::BF16:
-    return call(BFloat16());
-  case DataType::I64:
-    return call(int64_t());
-  case DataType::I32:
-    return call(int32_t());
-  case DataType::I16:
-    return call(int16_t());
-  case DataType::I8:
-    return call(int8_t());
-  case DataType::U64:
-    return call(uint64_t());
-  case DataType::U32:
-    return call(uint32_t());
-  case DataType::U16:
-    return call(uint16_t());
-  case DataType::U8:
-    return call(uint8_t());
-  case DataType::Bool:
-    break;
-  }
-  return call(Truth());
-}
-/// The same for what isInCode.
+/// Calls with a value of the C++ type that elements of `type` are, of what isInCode.
 template <typename Call> decltype(auto) withCodeElement(DataType type, Call call) {
   switch (type) {
   case DataType::F64:
@@ -71,6 +39,25 @@ template <typename Call> decltype(auto) withCodeElement(DataType type, Call call
     return call(int32_t());
   default:
     return call(Truth());
+  }
+}
+/// The same for every type.
+template <typename Call> decltype(auto) withElement(DataType type, Call call) {
+  switch (type) {
+  case DataType::I16:
+    return call(int16_t());
+  case DataType::I8:
+    return call(int8_t());
+  case DataType::U64:
+    return call(uint64_t());
+  case DataType::U32:
+    return call(uint32_t());
+  case DataType::U16:
+    return call(uint16_t());
+  case DataType::U8:
+    return call(uint8_t());
+  default:
+    return withCodeElement(type, call);
   }
 }
 /// The same for what isComputedReal.

@@ -2,20 +2,20 @@
 #include "runtime/base/Json.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>
+#include <locale.h>
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <wctype.h>
 
 namespace tenon::data {
 
 namespace {
 
-/// Of letters of Latin, Greek and Cyrillic scripts.
-char32_t lowered(char32_t c) {
-  const bool plus32 =
-      (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) || (c >= 0x391 && c <= 0x3A9) || (c >= 0x410 && c <= 0x42F);
-  const bool paired = (c >= 0x100 && c <= 0x137) || (c >= 0x14A && c <= 0x177) || (c >= 0x460 && c <= 0x481);
-  return plus32 ? c + 32 : c >= 0x400 && c <= 0x40F ? c + 80 : paired ? c | 1 : c;
+/// The C library's tables of Unicode; null where the system has no locale for them.
+locale_t unicode() {
+  static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  return locale;
 }
 
 bool isBlank(char32_t c) {
@@ -25,11 +25,8 @@ bool isBlank(char32_t c) {
 bool isPunctuation(char32_t c) {
   return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
 }
-/// What an article may be part of: no dash or quotation mark of other blocks.
-bool isWord(char32_t c) {
-  return c > 0x7F ? c >= 0xC0 && c != 0xD7 && c != 0xF7 && (c < 0x2010 || c > 0x206F) && (c < 0x3001 || c > 0x303F)
-                  : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-}
+/// What an article may be part of.
+bool isWord(char32_t c) { return c == '_' || iswalnum_l(static_cast<wint_t>(c), unicode()); }
 
 /// The number of letters of an article that stands alone at `at`.
 size_t articleAt(const std::u32string &text, size_t at) {
@@ -63,12 +60,16 @@ std::vector<size_t> highest(const std::vector<double> &scores, size_t count) {
 
 } // namespace
 
+Status checkAnswersCanBeCompared() {
+  return unicode() ? Status() : inputError("this system has no locale C.UTF-8, by which letters of answers become small ones");
+}
+
 std::string normalizedAnswer(std::string_view text) {
   std::u32string plain;
   for (size_t at = 0; at < text.size();) {
     const char32_t c = decodeCodePoint(text, at);
     if (!isPunctuation(c))
-      plain += lowered(c);
+      plain += static_cast<char32_t>(towlower_l(static_cast<wint_t>(c), unicode()));
   }
   std::string result;
   bool open = false; // a blank is due in front of the next letter

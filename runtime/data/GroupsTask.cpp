@@ -124,11 +124,7 @@ private:
 } // namespace
 
 Status makeGroupsTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<GroupsTask>(settings, part);
-  if (Status status = task->open(known); status.failed())
-    return status;
-  result = std::move(task);
-  return {};
+  return openTask<GroupsTask>(settings, part, known, result);
 }
 
 } // namespace tenon::data

@@ -370,11 +370,7 @@ private:
 } // namespace
 
 Status makeJsonlTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<JsonlTask>(settings, part);
-  if (Status status = task->open(known); status.failed())
-    return status;
-  result = std::move(task);
-  return {};
+  return openTask<JsonlTask>(settings, part, known, result);
 }
 
 } // namespace tenon::data

@@ -248,11 +248,7 @@ private:
 } // namespace
 
 Status makeLabelledTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<LabelledTask>(settings, part);
-  if (Status status = task->open(known); status.failed())
-    return status;
-  result = std::move(task);
-  return {};
+  return openTask<LabelledTask>(settings, part, known, result);
 }
 
 } // namespace tenon::data

@@ -157,12 +157,8 @@ private:
 
 Status makeOrderTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
                      std::unique_ptr<DataTask> &result) {
-  if (settings.name == "reorder") {
-    auto task = std::make_unique<ReorderTask>(settings, std::move(vocabulary));
-    Status status = task->read(text);
-    result = std::move(task);
-    return status;
-  }
+  if (settings.name == "reorder")
+    return readTask<ReorderTask>(settings, text, std::move(vocabulary), result);
   auto task = std::make_unique<DistanceTask>(settings, std::move(vocabulary));
   Status status = task->read(text);
   if (status.ok())

@@ -116,11 +116,7 @@ private:
 } // namespace
 
 Status makeSeq2SeqTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<Seq2SeqTask>(settings, part);
-  if (Status status = task->open(known); status.failed())
-    return status;
-  result = std::move(task);
-  return {};
+  return openTask<Seq2SeqTask>(settings, part, known, result);
 }
 
 } // namespace tenon::data

@@ -76,11 +76,7 @@ private:
 
 Status makeSlidingTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
                        std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<SlidingTask>(settings, std::move(vocabulary));
-  if (Status status = task->read(text); !status.ok())
-    return status;
-  result = std::move(task);
-  return {};
+  return readTask<SlidingTask>(settings, text, std::move(vocabulary), result);
 }
 
 } // namespace tenon::data

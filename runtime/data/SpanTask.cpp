@@ -150,11 +150,7 @@ Status SpanTask::writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inp
 }
 
 Status makeSpanTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<SpanTask>(settings, part);
-  if (Status status = task->open(known); status.failed())
-    return status;
-  result = std::move(task);
-  return {};
+  return openTask<SpanTask>(settings, part, known, result);
 }
 
 } // namespace tenon::data

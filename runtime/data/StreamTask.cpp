@@ -129,11 +129,7 @@ private:
 
 Status makeStreamTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
                       std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<StreamTask>(settings, std::move(vocabulary));
-  if (Status status = task->read(text); !status.ok())
-    return status;
-  result = std::move(task);
-  return {};
+  return readTask<StreamTask>(settings, text, std::move(vocabulary), result);
 }
 
 } // namespace tenon::data

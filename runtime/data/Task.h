@@ -147,4 +147,22 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
 Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
                         std::unique_ptr<DataTask> &result);
 
+/// Makes a task of files of its own, or of a text with its vocabulary; nothing where it cannot be opened.
+template <typename Task>
+Status openTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<Task>(settings, part);
+  if (Status status = task->open(known); status.failed())
+    return status;
+  result = std::move(task);
+  return {};
+}
+template <typename Task>
+Status readTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<Task>(settings, std::move(vocabulary));
+  if (Status status = task->read(text); status.failed())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
 } // namespace tenon::data

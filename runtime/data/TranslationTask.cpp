@@ -93,11 +93,7 @@ private:
 } // namespace
 
 Status makeTranslationTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<TranslationTask>(settings, part);
-  if (Status status = task->open(known); status.failed())
-    return status;
-  result = std::move(task);
-  return {};
+  return openTask<TranslationTask>(settings, part, known, result);
 }
 
 } // namespace tenon::data

@@ -103,6 +103,7 @@ TEST(Spans, AnswersAreComparedAsSquadDoes) {
                              "cole the"),
             "\xC3\xA9"
             "cole");
+  EXPECT_EQ(normalizedAnswer("\xC4\xB9 \xD4\xB1"), "\xC4\xBA \xD5\xA1"); // of Latin and Armenian
   EXPECT_EQ(normalizedAnswer("a b an c"), "b c");
   EXPECT_EQ(normalizedAnswer("theatre"), "theatre");
   EXPECT_TRUE(isExactMatch("the U.S.", "US"));

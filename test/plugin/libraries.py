@@ -50,3 +50,13 @@ def call(path, entry, inputs, outputs, arenas=None, tier="portable"):
     context = Context(None, ctypes.addressof(bases), ctypes.addressof(read), ctypes.addressof(written), ctypes.addressof(offsets),
                       PARALLEL(in_order), scratch.address, sizes[2], 0, 0, None, 0, 1, None, None, 0, -1, 0, None, None)
     return getattr(library, f"tn_run_{entry}_{tier}")(ctypes.byref(context))
+
+
+def compared(status, found, expected, control):
+    """Says whether a status is 0 and numbers agree to 1e-4, gradients not all zero: the exit status. `expected`: the loss, then
+    its gradients; with `control` the last is wrong."""
+    expected = [*expected[:-1], expected[-1] + (0.01 if control else 0)]
+    worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
+    good = not status and worst < 1e-4 and max(map(abs, expected[1:])) > 0.1
+    print(f"ok: largest difference {worst}" if good else f"WRONG: status {status}, largest difference {worst}, of {expected}")
+    return 0 if good else 1

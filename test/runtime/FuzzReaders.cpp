@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <sys/time.h>
 #include <unistd.h>
@@ -165,9 +166,9 @@ bool trySlow(Random &random, const std::string &) {
     random.next();
 }
 bool tryHungry(Random &, const std::string &) {
-  std::vector<std::string> pieces;
+  std::vector<std::unique_ptr<char[]>> pieces; // not written to: pages of 1 GB can take the system 2 s
   for (;;)
-    pieces.emplace_back(1 << 20, 'x');
+    pieces.emplace_back(new char[1 << 20]);
 }
 
 const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors},
@@ -180,6 +181,7 @@ const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors},
                                               {"text", tryText},
                                               {"arrays", tryArrays},
                                               {"jsonl", tryJsonl},
+                                              {"rows", tryRows},
                                               {"slow", trySlow},
                                               {"hungry", tryHungry}};
 

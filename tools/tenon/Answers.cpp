@@ -1,4 +1,5 @@
 #include "tools/tenon/Answers.h"
+#include "runtime/base/Convert.h"
 #include <algorithm>
 
 namespace tenon::driver {
@@ -31,8 +32,7 @@ Status readScores(const runtime::Context &context, int output, std::vector<doubl
     return place.status();
   const runtime::BoundTensor &bound = context.outputs()[static_cast<size_t>(output)];
   for (size_t i = 0; i < scores.size(); ++i)
-    scores[i] = bound.type == runtime::DataType::F64 ? static_cast<const double *>(*place)[i]
-                                                     : static_cast<double>(static_cast<const float *>(*place)[i]);
+    scores[i] = runtime::numberAt(bound.type, *place, i);
   return {};
 }
 
@@ -49,7 +49,9 @@ Expected<std::optional<Answers>> findAnswers(data::DataTask &task, const runtime
     return std::optional<Answers>();
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
-  Status status = train::makeContext(parameters, entry->name, sizesOf(evaluation), pool, context);
+  Status status = data::checkAnswersCanBeCompared();
+  if (status.ok())
+    status = train::makeContext(parameters, entry->name, sizesOf(evaluation), pool, context);
   if (status.ok())
     status = train::Feeder::create(*context, task, feeder, id);
   const std::vector<int64_t> shape =
@@ -57,8 +59,7 @@ Expected<std::optional<Answers>> findAnswers(data::DataTask &task, const runtime
   for (const char *name : kOutputs)
     if (status.ok()) {
       const runtime::BoundTensor &output = context->outputs()[static_cast<size_t>(outputOf(*entry, name))];
-      if (output.shape != shape || shape.size() != 2 || shape[1] != task.spans()->places() ||
-          (output.type != runtime::DataType::F32 && output.type != runtime::DataType::F64))
+      if (output.shape != shape || shape.size() != 2 || shape[1] != task.spans()->places() || !isReal(output.type))
         status = inputError("the output '", name, "' of the entry ", entry->name,
                             " must be a real number for each place of each row, for answers to be found");
     }

@@ -1,0 +1,85 @@
+// Rows of texts that somebody else made: labels, pairs, tags, candidates, questions, translations.
+#include "runtime/data/Inputs.h"
+#include "test/runtime/FuzzEntry.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+struct RowKind {
+  const char *task, *row;
+};
+const RowKind kKinds[] = {
+    {"single", "1\tThe first line, of words\n"},
+    {"pairs", "0\tA text\tna\xc3\xafve and longer\n"},
+    {"relations", "2\tit rains\tso we stay\n"},
+    {"relevance", "3\ta query\tthe title of a page\n"},
+    {"tags", "The DT\nfirst JJ\nline NN\n\n"},
+    {"groups", "1\ta text\tone end\tanother\tthe last\n"},
+    {"squad", "{\"id\": \"q\", \"context\": \"a text \\u20ac of words\", \"question\": \"which one?\", \"answers\": {\"text\": "
+              "[\"text\"], \"answer_start\": [2]}}\n"},
+    {"translation", "a line of a text\n"},
+    {"seq2seq", "another line of it\n"},
+};
+
+/// All inputs of the task at these sizes, with the bounds that it says it keeps; of labels as few as rows here have.
+Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t symbols) {
+  Entry entry;
+  for (const data::Given &given : data::givenBy(task, symbols)) {
+    std::vector<int64_t> shape;
+    for (char axis : given.axes)
+      shape.push_back(axis == 'B' ? B : axis == 'A' || axis == 'K' ? 3 : T);
+    const int64_t bound = given.values == -2                     ? T
+                          : given.values == -3                   ? T + 1
+                          : given.values > 0                     ? given.values
+                          : given.type == runtime::DataType::I32 ? 4
+                                                                 : -1;
+    entry.add(given.name.c_str(), given.type, shape, bound);
+  }
+  return entry;
+}
+
+} // namespace
+
+bool tryRows(Random &random, const std::string &folder) {
+  const RowKind &kind = kKinds[random.below(std::size(kKinds))];
+  std::string text;
+  for (uint64_t i = 0, repeats = 1 + random.below(8); i < repeats; ++i)
+    text += kind.row;
+  const std::string other = text;
+  if (random.below(4) != 0)
+    mutate(text, random);
+  writeAll(folder + "/rows", text);
+  writeAll(folder + "/others", other);
+  data::TaskSettings settings;
+  settings.name = kind.task;
+  settings.folder = folder;
+  settings.file = "rows";
+  settings.sourceText = folder + "/rows";
+  settings.targetText = folder + "/others";
+  settings.seed = random.next();
+  settings.size = 3;
+  settings.question = static_cast<int64_t>(random.below(8));
+  settings.windowStride = 1 + static_cast<int64_t>(random.below(16));
+  settings.length = random.below(2) ? 0 : 1 + static_cast<int64_t>(random.below(24));
+  settings.padLeft = random.below(2);
+  settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
+  const bool trains = random.below(2);
+  std::unique_ptr<data::DataTask> task;
+  if (data::makeTask(settings, trains ? data::Part::Training : data::Part::HeldOut, nullptr, task).failed())
+    return false;
+  Entry entry = entryFor(settings.name, 1 + static_cast<int64_t>(random.below(4)), 1 + static_cast<int64_t>(random.below(24)),
+                         task->vocabulary().size());
+  if (task->bind(entry.tensors).failed())
+    return false;
+  task->notes();
+  const uint64_t epoch = trains ? task->batchesPerEpoch() : task->evaluationBatches();
+  require(epoch > 0, "a task has no batch");
+  for (uint64_t index : {uint64_t{0}, epoch - 1, trains ? epoch : epoch / 2, random.below((trains ? 10 : 1) * epoch)}) {
+    require((trains ? task->fill(index, entry.tensors) : task->fillEvaluation(index, entry.tensors)).ok(), "a batch is refused");
+    requireBounds(entry, settings.name + (trains ? ", training," : ", held out,"), index);
+  }
+  return true;
+}
+
+} // namespace tenon::fuzz
