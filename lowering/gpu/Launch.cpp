@@ -166,8 +166,8 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
     auto type =
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i32, i64, i32, i32, address, i32});
     LLVM::CallOp::create(builder, type,
-                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(0), argumentPointers,
-                                    word(int64_t(values.size()))});
+                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(launch.shared),
+                                    argumentPointers, word(int64_t(values.size()))});
   };
   if (std::optional<int64_t> known = asConstant(blocks)) {
     if (*known > 0)

@@ -3,6 +3,7 @@
 #include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -56,6 +57,8 @@ Result compile(const Driver &driver, const char *text, std::string &image, std::
 } // namespace
 
 CudaCode::~CudaCode() {
+  if (Status status = profile && loaded ? profile->report(*loaded) : Status(); status.failed())
+    fprintf(stderr, "tenon: error: %s\n", status.message().c_str());
   graphs.clear();
   if (module && device.activate().ok())
     device.driver().cuModuleUnload(module);
@@ -116,11 +119,29 @@ Status CudaCode::load(const TnModule &from) {
   if (Status status = loadImage(from); status.failed())
     return status;
   kernels.assign(static_cast<size_t>(from.kernel_count), nullptr);
+  allowedShared.assign(kernels.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i)
     if (Result found = device.driver().cuModuleGetFunction(&kernels[i], module, from.kernels[i]); found != kSuccess)
       return inputError("the artifact lacks the kernel ", from.kernels[i], ": ", device.driver().textOf(found));
+  auto asked = Profile::ofEnvironment(device);
+  if (!asked.ok())
+    return asked.status();
+  profile = asked.take();
+  graphs.profile = profile.get();
   loaded = &from;
   chosen = from.variant;
+  return {};
+}
+
+/// A kernel has 48 KiB without asking.
+Status CudaCode::allowShared(uint32_t kernel, int32_t bytes) {
+  if (bytes <= allowedShared[kernel])
+    return {};
+  if (Result refused = device.driver().cuFuncSetAttribute(kernels[kernel], kMostDynamicShared, bytes); refused != kSuccess)
+    return inputError("a block of the kernel ", loaded->kernels[kernel], " takes ", bytes,
+                      " bytes of dynamic shared memory, which this GPU (", device.chipName(),
+                      ") does not give: ", device.driver().textOf(refused));
+  allowedShared[kernel] = bytes;
   return {};
 }
 
@@ -136,6 +157,9 @@ void CudaCode::launch(const TnContext *context, int32_t kernel, int64_t blocks, 
         resourceError("the kernel ", code.loaded->kernels[number], " would take ", blocks, " blocks, more than a GPU has");
     return;
   }
+  code.failure = code.allowShared(number, shared);
+  if (code.failure.failed())
+    return;
   LaunchList &list = code.list;
   list.launches.push_back({number, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), static_cast<uint32_t>(shared),
                            static_cast<uint32_t>(list.arguments.size()), static_cast<uint32_t>(count)});
@@ -166,10 +190,18 @@ Expected<int32_t> CudaCode::run(const TnEntry &entry, const TnContext &call) {
   caller = &call;
   failure = {};
   list.clear();
+  if (profile)
+    profile->begin();
   const int32_t code = variantOf(entry, chosen)->run(&own);
   caller = nullptr;
+  if (profile)
+    profile->described();
+  if (failure.ok() && profile && !profile->ofKernels())
+    failure = profile->before(0);
   if (failure.ok())
     failure = start(entry, call);
+  if (failure.ok() && profile)
+    failure = profile->end(entry.name);
   if (failure.failed())
     return failure;
   return code;
@@ -181,7 +213,7 @@ Status CudaCode::start(const TnEntry &entry, const TnContext &call) {
     const char *given = std::getenv(kGraphsVariable);
     return !given || std::string_view(given) != "0";
   }();
-  if (call.group_ready || !isOn)
+  if (call.group_ready || !isOn || (profile && profile->ofKernels()))
     return graphs.launchAll(list, kernels, *loaded);
   std::vector<uint64_t> memory;
   auto add = [&](auto *const *addresses, int32_t count) {

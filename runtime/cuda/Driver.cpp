@@ -6,6 +6,18 @@ namespace tenon::runtime::cuda {
 
 namespace {
 
+#define TENON_FIND(function) find(driver.function, #function)
+
+void findGraphs(Driver &driver, const auto &find) {
+  TENON_FIND(cuGraphCreate);
+  TENON_FIND(cuGraphAddKernelNode);
+  TENON_FIND(cuGraphInstantiateWithFlags);
+  TENON_FIND(cuGraphExecKernelNodeSetParams);
+  TENON_FIND(cuGraphLaunch);
+  TENON_FIND(cuGraphDestroy);
+  TENON_FIND(cuGraphExecDestroy);
+}
+
 Expected<const Driver *> load() {
   const char *given = std::getenv("TENON_LIBCUDA");
   const char *const name = given && *given ? given : "libcuda.so.1";
@@ -21,7 +33,6 @@ Expected<const Driver *> load() {
     if (!function && lacking.empty())
       lacking = symbol;
   };
-#define TENON_FIND(function) find(driver.function, #function)
   TENON_FIND(cuInit);
   TENON_FIND(cuDriverGetVersion);
   TENON_FIND(cuDeviceGetCount);
@@ -43,6 +54,8 @@ Expected<const Driver *> load() {
   TENON_FIND(cuEventCreate);
   TENON_FIND(cuEventRecord);
   TENON_FIND(cuEventSynchronize);
+  TENON_FIND(cuEventDestroy_v2);
+  TENON_FIND(cuEventElapsedTime);
   TENON_FIND(cuLinkCreate_v2);
   TENON_FIND(cuLinkAddData_v2);
   TENON_FIND(cuLinkComplete);
@@ -50,22 +63,18 @@ Expected<const Driver *> load() {
   TENON_FIND(cuModuleLoadDataEx);
   TENON_FIND(cuModuleUnload);
   TENON_FIND(cuModuleGetFunction);
+  TENON_FIND(cuFuncSetAttribute);
   TENON_FIND(cuLaunchKernel);
-  TENON_FIND(cuGraphCreate);
-  TENON_FIND(cuGraphAddKernelNode);
-  TENON_FIND(cuGraphInstantiateWithFlags);
-  TENON_FIND(cuGraphExecKernelNodeSetParams);
-  TENON_FIND(cuGraphLaunch);
-  TENON_FIND(cuGraphDestroy);
-  TENON_FIND(cuGraphExecDestroy);
   TENON_FIND(cuGetErrorName);
   TENON_FIND(cuGetErrorString);
-#undef TENON_FIND
+  findGraphs(driver, find);
   if (lacking.empty())
     return &driver;
   dlclose(library);
   return resourceError("the NVIDIA driver of this machine is too old: ", name, " has no ", lacking);
 }
+
+#undef TENON_FIND
 
 } // namespace
 

@@ -16,6 +16,7 @@ constexpr int kComputeMajor = 75, kComputeMinor = 76;  // CUdevice_attribute
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6; // CUjit_option
 constexpr int kInputPtx = 1;                           // CUjitInputType
 constexpr unsigned kEventWithoutTime = 2;              // CU_EVENT_DISABLE_TIMING
+constexpr int kMostDynamicShared = 8;                  // CUfunction_attribute
 
 /// CUDA_KERNEL_NODE_PARAMS_v1, which the functions without a version in their names take.
 struct KernelNode {
@@ -48,6 +49,8 @@ struct Driver {
   Result (*cuEventCreate)(Handle *event, unsigned flags);
   Result (*cuEventRecord)(Handle event, Handle stream);
   Result (*cuEventSynchronize)(Handle event);
+  Result (*cuEventDestroy_v2)(Handle event);
+  Result (*cuEventElapsedTime)(float *milliseconds, Handle from, Handle to);
   Result (*cuLinkCreate_v2)(unsigned count, int *options, void **values, Handle *link);
   Result (*cuLinkAddData_v2)(Handle link, int type, void *data, size_t bytes, const char *name, unsigned count, int *options,
                              void **values);
@@ -56,6 +59,7 @@ struct Driver {
   Result (*cuModuleLoadDataEx)(Handle *module, const void *image, unsigned count, int *options, void **values);
   Result (*cuModuleUnload)(Handle module);
   Result (*cuModuleGetFunction)(Handle *function, Handle module, const char *name);
+  Result (*cuFuncSetAttribute)(Handle function, int attribute, int value);
   Result (*cuLaunchKernel)(Handle function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                            unsigned blockZ, unsigned shared, Handle stream, void **arguments, void **extra);
   Result (*cuGraphCreate)(Handle *graph, unsigned flags);

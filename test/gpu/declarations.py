@@ -16,7 +16,8 @@ NUMBERS = {"kSuccess": "CUDA_SUCCESS", "kOutOfMemory": "CUDA_ERROR_OUT_OF_MEMORY
            "kPtxTooNew": "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "kComputeMajor": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
            "kComputeMinor": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR", "kJitErrorLog": "CU_JIT_ERROR_LOG_BUFFER",
            "kJitErrorLogBytes": "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", "kInputPtx": "CU_JIT_INPUT_PTX",
-           "kEventWithoutTime": "CU_EVENT_DISABLE_TIMING"}
+           "kEventWithoutTime": "CU_EVENT_DISABLE_TIMING",
+           "kMostDynamicShared": "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"}
 FIELDS = {"function": "func", "gridX": "gridDimX", "gridY": "gridDimY", "gridZ": "gridDimZ", "blockX": "blockDimX",
           "blockY": "blockDimY", "blockZ": "blockDimZ", "shared": "sharedMemBytes", "arguments": "kernelParams", "extra": "extra"}
 START = """#define __CUDA_API_VERSION_INTERNAL
