@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Whole training steps on a GPU that is emulated, against the CPU.
 
-usage: steps.py MODEL [--steps N] [--f64 | --numerics POLICY] [--commands] [--spoil]
+usage: steps.py MODEL [--steps N] [--f64 | --numerics POLICY] [--commands] [--spoil] [--hardware CHIP]
 
 The model of models/, or specs/ here, with its recipe `small`, at small sizes, is compiled for sm_80, and trains on the stand-in
-for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels. Losses, norms of gradients and rates of every
+for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels; or, with `--hardware`, for that chip and on the
+GPU of this machine. Losses, norms of gradients and rates of every
 step are those of the CPU within 1e-5, the parameters at the end within 1e-4 of the largest one; with 16 bits, 1e-3, and
 2e-2 in relative L2.
   --numerics  of both: f32, bf16, f16; default: the recipe's
@@ -43,8 +44,10 @@ MODELS = {
 WIDE, SHORT = (1e-5, 1e-4), (1e-3, 2e-2)
 
 
-def stand_in(code):
+def stand_in(code, options):
     """The environment of a program that takes the emulator for a GPU; `code`: where the code of kernels is."""
+    if options.hardware:
+        return {"TENON_GPU_IR": code}  # read by the stand-in alone, which a test of hardware.py names
     build = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("tenon"))))
     return {"TENON_LIBCUDA": os.path.join(build, "lib", "gpu-emu", "libcuda.so.1"), "TENON_GPU_IR": code}
 
@@ -79,15 +82,15 @@ def train(target, seed, options, folder):
     compile_for(target, artifact, code, options.model, words)
     text, weights = write(os.path.join(folder, "text.txt"), 4000), os.path.join(folder, f"{target}.safetensors")
     driver.tenon("train", artifact, "--text", text, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
-                 environment=stand_in(code))
+                 environment=stand_in(code, options))
     driver.tenon("export", run, "-o", weights)  # which needs no GPU
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
         steps = [line for line in map(json.loads, file) if "loss" in line]
     evaluated, generated = {}, ""
     if options.commands:
         short = write(os.path.join(folder, "short.txt"), 150)
-        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=stand_in(code))))
-        generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=stand_in(code))
+        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=stand_in(code, options))))
+        generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=stand_in(code, options))
     return steps, {name: value.values for name, value in load_safetensors(weights).items()}, evaluated, generated
 
 
@@ -109,10 +112,11 @@ def main():
     parser.add_argument("--numerics", choices=["f32", "bf16", "f16"])
     parser.add_argument("--commands", action="store_true")
     parser.add_argument("--spoil", action="store_true")
+    parser.add_argument("--hardware", metavar="CHIP")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         steps, parameters, evaluated, text = train("cpu", 7, options, folder)
-        found, values, losses_found, text_found = train("sm_80", 8 if options.spoil else 7, options, folder)
+        found, values, losses_found, text_found = train(options.hardware or "sm_80", 8 if options.spoil else 7, options, folder)
     worst = max(distance(before[key], after[key]) for before, after in zip(steps, found, strict=True)
                 for key in ("loss", "grad_norm", "lr", "loss_scale") if key in before)
     worst = max([worst] + [distance(value, losses_found[name]) for name, value in evaluated.items()])
