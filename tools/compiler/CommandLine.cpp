@@ -52,7 +52,8 @@ void addTargetOptions(CLI::App &compile, CommandLine &line) {
   compile
       .add_option("--save-gpu-ir", line.kernelDirectory,
                   "existing folder where the code of a GPU's kernels is kept before it becomes PTX, for tests without a GPU")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
 }
 
 void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
