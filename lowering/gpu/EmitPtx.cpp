@@ -1,6 +1,7 @@
 // The code of a program for a GPU: GpuTarget::emit. Kernels become one module of PTX, entries code of the host.
 #include "lowering/artifact/HostCode.h"
 #include "lowering/artifact/LlvmCode.h"
+#include "lowering/gpu/AssemblerDefects.h"
 #include "lowering/gpu/GpuTarget.h"
 #include "lowering/gpu/Launch.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -90,7 +91,7 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
   }
   result = machineCode(module, *machine, llvm::CodeGenFileType::AssemblyFile);
   if (result.error.empty())
-    result.data = "// tenon-ir: " + hash + "\n" + result.data;
+    result.data = "// tenon-ir: " + hash + "\n" + withoutAssemblerDefects(result.data);
   return result;
 }
 
