@@ -89,8 +89,9 @@ def train(target, seed, options, folder):
     evaluated, generated = {}, ""
     if options.commands:
         short = write(os.path.join(folder, "short.txt"), 150)
-        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=stand_in(code, options))))
-        generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=stand_in(code, options))
+        device = stand_in(code, options)
+        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=device)))
+        generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=device)
     return steps, {name: value.values for name, value in load_safetensors(weights).items()}, evaluated, generated
 
 
