@@ -44,10 +44,10 @@ MODELS = {
 WIDE, SHORT = (1e-5, 1e-4), (1e-3, 2e-2)
 
 
-def stand_in(code, options):
+def stand_in(code, hardware=None):
     """The environment of a program that takes the emulator for a GPU; `code`: where the code of kernels is."""
-    if options.hardware:
-        return {"TENON_GPU_IR": code}  # read by the stand-in alone, which a test of hardware.py names
+    if hardware:
+        return {"TENON_GPU_IR": code}  # read by the stand-in alone, which a test of hardware_training.py names
     build = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("tenon"))))
     return {"TENON_LIBCUDA": os.path.join(build, "lib", "gpu-emu", "libcuda.so.1"), "TENON_GPU_IR": code}
 
@@ -82,14 +82,14 @@ def train(target, seed, options, folder):
     compile_for(target, artifact, code, options.model, words)
     text, weights = write(os.path.join(folder, "text.txt"), 4000), os.path.join(folder, f"{target}.safetensors")
     driver.tenon("train", artifact, "--text", text, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
-                 environment=stand_in(code, options))
+                 environment=stand_in(code, options.hardware))
     driver.tenon("export", run, "-o", weights)  # which needs no GPU
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
         steps = [line for line in map(json.loads, file) if "loss" in line]
     evaluated, generated = {}, ""
     if options.commands:
         short = write(os.path.join(folder, "short.txt"), 150)
-        device = stand_in(code, options)
+        device = stand_in(code, options.hardware)
         evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=device)))
         generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=device)
     return steps, {name: value.values for name, value in load_safetensors(weights).items()}, evaluated, generated

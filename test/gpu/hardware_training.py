@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains on the GPU of this machine, several runs at a time.
 
-usage: hardware.py CHIP [--jobs N] [--filter REGEX] [--logs DIR]
+usage: hardware_training.py CHIP [--jobs N] [--filter REGEX] [--logs DIR]
 
 Two kinds of run, with `tenon` from PATH and the driver of the machine:
   steps/..   steps.py: every model that the emulator trains in the tests, in f32, f64, bf16 and f16, five steps against the CPU
