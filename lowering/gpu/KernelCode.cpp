@@ -48,6 +48,17 @@ Value KernelCode::shared(Type element, int64_t count) {
   return LLVM::AddressOfOp::create(builder, LLVM::LLVMPointerType::get(builder.getContext(), kShared), global.getSymName());
 }
 
+Value KernelCode::dynamicShared() {
+  constexpr llvm::StringLiteral name = "dynamic_shared"; // one for all kernels
+  Type type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  if (!SymbolTable::lookupSymbolIn(sequence.device, name)) {
+    OpBuilder at = OpBuilder::atBlockBegin(sequence.device.getBody());
+    LLVM::GlobalOp::create(at, builder.getLoc(), type, false, LLVM::Linkage::External, name, Attribute(), /*alignment=*/1024,
+                           kShared);
+  }
+  return LLVM::AddressOfOp::create(builder, LLVM::LLVMPointerType::get(builder.getContext(), kShared), name);
+}
+
 Value KernelCode::table(StringRef stem, Type element, DenseElementsAttr values) {
   LLVM::GlobalOp global;
   for (auto known : sequence.device.getOps<LLVM::GlobalOp>())

@@ -22,6 +22,7 @@ private:
   static void groupReady(const TnContext *context, int64_t group);
   Status load(const TnModule &module);
   Status loadImage(const TnModule &from);
+  Status grant(uint32_t kernel, uint32_t shared);
   Status start(const TnEntry &entry, const TnContext &call);
   CudaDevice &device;
   std::unique_ptr<DeviceCode> host;
@@ -29,7 +30,8 @@ private:
   const TnModule *loaded = nullptr; // of the chosen variant
   Handle module = nullptr;
   std::vector<Handle> kernels;
-  LaunchList list; // of a run, not started yet
+  std::vector<uint32_t> granted; // by kernel: bytes of dynamic shared memory that it may ask for
+  LaunchList list;               // of a run, not started yet
   Graphs graphs;
   Status failure;                    // the first of a run
   const TnContext *caller = nullptr; // of a run
