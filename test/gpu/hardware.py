@@ -87,7 +87,8 @@ def record_steps(model, numerics, folder):
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["TENON_GPU_EMU"] = "checked,record=" + os.path.join(scratch, "record")
         os.environ["TENON_CACHE"] = os.path.join(scratch, "cache")
-        steps.train("sm_80", 7, argparse.Namespace(model=model, steps=1, f64=False, numerics=numerics, commands=False), scratch)
+        steps.train("sm_80", 7, argparse.Namespace(model=model, steps=1, f64=False, numerics=numerics, commands=False,
+                                                   target="sm_80", hardware=None), scratch)
         (made,) = os.listdir(os.path.join(scratch, "record"))
         shutil.copytree(os.path.join(scratch, "record", made), folder)
 
