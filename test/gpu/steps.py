@@ -46,7 +46,7 @@ MODELS = {
 WIDE, SHORT = (1e-5, 1e-4), (1e-3, 2e-2)
 
 
-def stand_in(code, options):
+def stand_in(code, options=argparse.Namespace(hardware=None, target="sm_80")):
     """The environment of a program that takes the emulator for a GPU; `code`: where the code of kernels is."""
     if options.hardware:
         return {"TENON_GPU_IR": code}  # read by the stand-in alone, which a test of hardware.py names
