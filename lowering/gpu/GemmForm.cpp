@@ -80,11 +80,15 @@ GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int
   scalars.bindOutside(form.op);
   Value columnTiles = ceilDivide(builder, code.size(form.sizeOf(form.columns)), constant(builder, tileColumns));
   Value rowTiles = ceilDivide(builder, code.size(form.sizeOf(form.rows)), constant(builder, tileRows));
-  Value rest = divide(builder, code.block(), columnTiles);
-  firstColumn = multiply(builder, remainder(builder, code.block(), columnTiles), constant(builder, tileColumns));
-  firstRow = multiply(builder, remainder(builder, rest, rowTiles), constant(builder, tileRows));
+  Value perBatch = multiply(builder, columnTiles, rowTiles), number = remainder(builder, code.block(), perBatch);
+  // Blocks that run at a time share few rows of tiles and few columns of them, so that operands come from the cache.
+  Value together = constant(builder, 8), perGroup = multiply(builder, columnTiles, together);
+  Value row = multiply(builder, divide(builder, number, perGroup), together), inGroup = remainder(builder, number, perGroup);
+  Value rows = minimum(builder, subtract(builder, rowTiles, row), together);
+  firstColumn = multiply(builder, divide(builder, inGroup, rows), constant(builder, tileColumns));
+  firstRow = multiply(builder, add(builder, row, remainder(builder, inGroup, rows)), constant(builder, tileRows));
   for (auto [label, index] :
-       llvm::zip_equal(form.batch, scalars.split(divide(builder, rest, rowTiles), form.sizesOfLabels(form.batch))))
+       llvm::zip_equal(form.batch, scalars.split(divide(builder, code.block(), perBatch), form.sizesOfLabels(form.batch))))
     batchIndices[label] = index;
 }
 

@@ -209,9 +209,8 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
     auto type =
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i32, i64, i32, i32, address, i32});
     LLVM::CallOp::create(builder, type,
-                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads),
-                                    word(launch.dynamicShared), argumentPointers,
-                                    word(count + TN_MAP_ARGUMENT * int64_t(launch.maps.size()))});
+                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(launch.shared),
+                                    argumentPointers, word(count + TN_MAP_ARGUMENT * int64_t(launch.maps.size()))});
   };
   if (std::optional<int64_t> known = asConstant(blocks)) {
     if (*known > 0)

@@ -61,7 +61,7 @@ public:
   void barrier();
   /// Memory that the threads of a block share, `count` elements.
   Value shared(Type element, int64_t count);
-  /// The Launch::dynamicShared bytes, aligned to 1024.
+  /// Launch::shared bytes of it, on a border of 1024; the same memory at each call. More than 48 KiB of a block must be such.
   Value dynamicShared();
   /// Calls `body` for the indices from `first` on in steps of `step`, below `count`.
   void strided(Value first, Value step, Value count, llvm::function_ref<void(Value)> body);
@@ -113,8 +113,8 @@ struct Launch {
   int64_t threads = 1;                      // a multiple of 32, or 1
   bool draws = false;                       // the kernel reads `seed` and `step`
   std::function<void(KernelCode &)> body;
+  int64_t shared = 0;                     // bytes of KernelCode::dynamicShared
   int64_t registers = 0;                  // the most that a thread may have; 0: as the assembler finds best
-  int64_t dynamicShared = 0;              // bytes of a block beside those of KernelCode::shared, which are at most 48 KiB
   llvm::SmallVector<TensorMap> maps = {}; // of tensors that are among `reads`
 };
 

@@ -72,7 +72,7 @@ public:
     Launch launch = form.launchOf(name, tile.rows, tile.columns);
     launch.threads = consumers() + kWarp;
     launch.registers = tile.registers;
-    launch.dynamicShared = sharedOf(tile);
+    launch.shared = sharedOf(tile);
     launch.maps = {mapOf(0), mapOf(1)};
     bool good = true;
     launch.body = [&](KernelCode &code) { good = emitTile(code); };
@@ -242,15 +242,18 @@ private:
   Value memory; // stages, then sums; barriers behind them
 };
 
-/// Time in units of no meaning on the 132 processors of an H100: rounds of blocks, and what shared memory is read for a product.
-double costOf(const Tile &tile, int64_t batch, int64_t rows, int64_t columns) {
+/// Time in units of no meaning on the 132 processors of an H100: rounds of blocks; what shared memory is read for a product; the
+/// code behind the sums, which other blocks hide where there are some.
+double costOf(const Tile &tile, int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
   constexpr double processors = 132;
   auto tiles = [](int64_t count, int64_t size) { return double((count + size - 1) / size); };
   const double blocks = double(batch) * tiles(rows, tile.rows) * tiles(columns, tile.columns);
   const int64_t atOnce = kMostShared / (WarpgroupGemmKernel::sharedOf(tile) + 1024);
   const double each = std::max(blocks / processors, 1.0); // of a processor
   const double rounds = double(int64_t((each + double(atOnce) - 1) / double(atOnce)));
-  return rounds * std::min(each, double(atOnce)) * double(tile.rows * tile.columns) * (1 + 32.0 / double(tile.columns));
+  const double behind = 256.0 / double(atOnce); // in steps of the depth
+  const double perSum = double(depth) * (1 + 32.0 / double(tile.columns)) + behind;
+  return rounds * std::min(each, double(atOnce)) * double(tile.rows * tile.columns) * perSum;
 }
 
 } // namespace
@@ -268,9 +271,8 @@ DictionaryAttr chooseWarpgroupGemm(const GemmForm &form) {
   if (rows < least || columns < least || count(form.depth) < least || runsOf(form, form.a).empty() ||
       runsOf(form, form.b).empty())
     return {};
-  const Tile tile = *llvm::min_element(kTiles, [&](const Tile &one, const Tile &other) {
-    return costOf(one, count(form.batch), rows, columns) < costOf(other, count(form.batch), rows, columns);
-  });
+  auto cost = [&](const Tile &tile) { return costOf(tile, count(form.batch), rows, columns, count(form.depth)); };
+  const Tile tile = *llvm::min_element(kTiles, [&](const Tile &one, const Tile &other) { return cost(one) < cost(other); });
   return makeChoice(GemmOp(form.op).getContext(), kWarpgroupForm,
                     {{"rows", tile.rows},
                      {"columns", tile.columns},

@@ -128,22 +128,25 @@ Status CudaCode::load(const TnModule &from) {
   if (Status status = loadImage(from); status.failed())
     return status;
   kernels.assign(static_cast<size_t>(from.kernel_count), nullptr);
+  allowedShared.assign(kernels.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i)
     if (Result found = device.driver().cuModuleGetFunction(&kernels[i], module, from.kernels[i]); found != kSuccess)
       return inputError("the artifact lacks the kernel ", from.kernels[i], ": ", device.driver().textOf(found));
-  granted.assign(kernels.size(), 48 << 10);
   loaded = &from;
   chosen = from.variant;
   return {};
 }
 
-/// Memory beyond what every kernel may have is asked for first.
-Status CudaCode::grant(uint32_t kernel, uint32_t shared) {
-  if (shared <= granted[kernel])
+/// A kernel has 48 KiB without asking.
+Status CudaCode::allowShared(uint32_t kernel, int32_t bytes) {
+  if (bytes <= allowedShared[kernel])
     return {};
-  granted[kernel] = shared;
-  return device.check(device.driver().cuFuncSetAttribute(kernels[kernel], kMostDynamicShared, static_cast<int>(shared)),
-                      "asking for shared memory");
+  if (Result refused = device.driver().cuFuncSetAttribute(kernels[kernel], kMostDynamicShared, bytes); refused != kSuccess)
+    return inputError("a block of the kernel ", loaded->kernels[kernel], " takes ", bytes,
+                      " bytes of dynamic shared memory, which this GPU (", device.chipName(),
+                      ") does not give: ", device.driver().textOf(refused));
+  allowedShared[kernel] = bytes;
+  return {};
 }
 
 /// Writes down what `run` or `groupReady` starts.
@@ -158,7 +161,8 @@ void CudaCode::launch(const TnContext *context, int32_t kernel, int64_t blocks, 
         resourceError("the kernel ", code.loaded->kernels[number], " would take ", blocks, " blocks, more than a GPU has");
     return;
   }
-  if (code.failure = code.grant(number, static_cast<uint32_t>(shared)); code.failure.failed())
+  code.failure = code.allowShared(number, shared);
+  if (code.failure.failed())
     return;
   LaunchList &list = code.list;
   const int32_t maps = count / TN_MAP_ARGUMENT;

@@ -64,9 +64,9 @@ struct Driver {
   Result (*cuModuleLoadDataEx)(Handle *module, const void *image, unsigned count, int *options, void **values);
   Result (*cuModuleUnload)(Handle module);
   Result (*cuModuleGetFunction)(Handle *function, Handle module, const char *name);
+  Result (*cuFuncSetAttribute)(Handle function, int attribute, int value);
   Result (*cuLaunchKernel)(Handle function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                            unsigned blockZ, unsigned shared, Handle stream, void **arguments, void **extra);
-  Result (*cuFuncSetAttribute)(Handle function, int attribute, int value);
   Result (*cuTensorMapEncodeTiled)(EncodedMap *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
                                    const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides, int interleave,
                                    int swizzle, int promotion, int fill); // null in drivers before CUDA 12
