@@ -6,33 +6,9 @@ namespace tenon::runtime::cuda {
 
 namespace {
 
+/// Calls `find` with the place of each function and its name.
+template <typename Find> void findAll(Driver &driver, Find find) {
 #define TENON_FIND(function) find(driver.function, #function)
-
-void findGraphs(Driver &driver, const auto &find) {
-  TENON_FIND(cuGraphCreate);
-  TENON_FIND(cuGraphAddKernelNode);
-  TENON_FIND(cuGraphInstantiateWithFlags);
-  TENON_FIND(cuGraphExecKernelNodeSetParams);
-  TENON_FIND(cuGraphLaunch);
-  TENON_FIND(cuGraphDestroy);
-  TENON_FIND(cuGraphExecDestroy);
-}
-
-Expected<const Driver *> load() {
-  const char *given = std::getenv("TENON_LIBCUDA");
-  const char *const name = given && *given ? given : "libcuda.so.1";
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = dlerror();
-    return resourceError("this machine has no NVIDIA driver: ", reason ? reason : name);
-  }
-  static Driver driver;
-  std::string lacking;
-  auto find = [&](auto &function, const char *symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
-    if (!function && lacking.empty())
-      lacking = symbol;
-  };
   TENON_FIND(cuInit);
   TENON_FIND(cuDriverGetVersion);
   TENON_FIND(cuDeviceGetCount);
@@ -63,18 +39,43 @@ Expected<const Driver *> load() {
   TENON_FIND(cuModuleLoadDataEx);
   TENON_FIND(cuModuleUnload);
   TENON_FIND(cuModuleGetFunction);
-  TENON_FIND(cuFuncSetAttribute);
   TENON_FIND(cuLaunchKernel);
+  TENON_FIND(cuFuncSetAttribute);
+  TENON_FIND(cuGraphCreate);
+  TENON_FIND(cuGraphAddKernelNode);
+  TENON_FIND(cuGraphInstantiateWithFlags);
+  TENON_FIND(cuGraphExecKernelNodeSetParams);
+  TENON_FIND(cuGraphLaunch);
+  TENON_FIND(cuGraphDestroy);
+  TENON_FIND(cuGraphExecDestroy);
   TENON_FIND(cuGetErrorName);
   TENON_FIND(cuGetErrorString);
-  findGraphs(driver, find);
+#undef TENON_FIND
+}
+
+Expected<const Driver *> load() {
+  const char *given = std::getenv("TENON_LIBCUDA");
+  const char *const name = given && *given ? given : "libcuda.so.1";
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = dlerror();
+    return resourceError("this machine has no NVIDIA driver: ", reason ? reason : name);
+  }
+  static Driver driver;
+  std::string lacking;
+  auto find = [&](auto &function, const char *symbol) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+    if (!function && lacking.empty())
+      lacking = symbol;
+  };
+  findAll(driver, find);
+  driver.cuTensorMapEncodeTiled =
+      reinterpret_cast<decltype(driver.cuTensorMapEncodeTiled)>(dlsym(library, "cuTensorMapEncodeTiled"));
   if (lacking.empty())
     return &driver;
   dlclose(library);
   return resourceError("the NVIDIA driver of this machine is too old: ", name, " has no ", lacking);
 }
-
-#undef TENON_FIND
 
 } // namespace
 
