@@ -102,7 +102,7 @@ def ptx_of(folder):
 def fits(registers, shared, threads):
     """Blocks on a processor at a time, and what bounds them."""
     warps = -(-threads // 32)
-    bounds = {"registers": REGISTERS // (warps * (-(-registers * 32 // 256) * 256)), 
+    bounds = {"registers": REGISTERS // (warps * (-(-registers * 32 // 256) * 256)),
               "shared memory": SHARED // (shared + RESERVED), "threads": THREADS // (32 * warps), "blocks": BLOCKS}
     least = min(bounds, key=bounds.get)
     return bounds[least], least
