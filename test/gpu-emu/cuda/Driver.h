@@ -3,6 +3,7 @@
 #pragma once
 #include "../Record.h"
 #include "Scores.h"
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -24,6 +25,7 @@ enum Result : int {
   kFileNotFound = 301,
   kInvalidHandle = 400,
   kNotFound = 500,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
   kLaunchFailed = 719,
@@ -78,6 +80,8 @@ struct Function {
 
 struct Event {
   uint64_t told = 0, reached = 0; // how often it was recorded, and how many of these a stream has come by
+  bool isTimed = true;
+  std::chrono::steady_clock::time_point time; // when a stream came by
 };
 
 /// PTX on its way to code of the chip.
