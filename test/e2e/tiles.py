@@ -5,8 +5,8 @@ the artifact's place does what they are defined to do (test/bench/gemm/TrapTiles
 usage: tiles.py MODEL LIBRARY [--spoil]
 
 The first moments of all parameters, sums of gradients, are within 1e-2 (relative L2) of those of x86-64-v4-bf16 and not their
-bits; parameters have the same bits for one thread and three. (Parameters are not compared with the other tier: Adam makes steps of
-one size of gradients that are nothing but rounding, of the bias of keys.)
+bits; parameters have the same bits for one thread and three. (They are not compared with the other tier: Adam makes steps of one
+size of gradients that are nothing but rounding, of the bias of keys.)
 --spoil: another seed, which must be noticed.
 """
 import glob
