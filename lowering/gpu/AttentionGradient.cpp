@@ -91,10 +91,10 @@ void AttentionGradient::store(Value result, ArrayRef<Value> sums, int64_t width,
 
 LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
-  FailureOr<PairTile> chosen = chosenTile(op, *backwardTile(operands), sequence);
-  if (failed(chosen))
+  FailureOr<Choice> choice = sequence.choiceOf(op, {pairsForm(*backwardTile(operands))});
+  if (failed(choice))
     return failure();
-  const PairTile tile = *chosen;
+  const PairTile tile{*choice->number("side")};
   const WantedGradients wanted(op);
   if (!wanted.ofQueries().empty())
     addQueryGradients(op, operands, tile, sequence);
