@@ -8,12 +8,11 @@ using namespace mlir;
 namespace tenon::gpu {
 
 std::optional<PairTile> PairTile::fitting(ArrayRef<int64_t> widths, int64_t planes, Type element) {
-  constexpr int64_t sharedBytes = 48 << 10; // of a block, without asking for more
   for (int64_t side : {32, 16, 8}) {
     int64_t ofRow = planes * stride(side);
     for (int64_t width : widths)
       ofRow += stride(width);
-    if (side * ofRow * elementBytes(element) <= sharedBytes)
+    if (side * ofRow * elementBytes(element) <= kBlockBytes)
       return PairTile{side};
   }
   return std::nullopt;

@@ -118,7 +118,6 @@ void AttentionCode::store(Value tensor, Value index, Value value) {
   scalars.store(stored, code.pointer(tensor), index, value);
 }
 
-/// An element of an index operand, in its own type; a query or key that it does not depend on may be null.
 Value AttentionCode::elementOf(int64_t operand, Value query, Value key) {
   Value tensor = operands.indexOperands[size_t(operand)];
   auto type = cast<RankedTensorType>(tensor.getType());

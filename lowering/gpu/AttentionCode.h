@@ -53,6 +53,9 @@ private:
   void read(mlir::ArrayAttr mask, mlir::ArrayAttr place, mlir::ArrayAttr indexLabels, mlir::Attribute selection);
 };
 
+/// Of shared memory, what a block has without asking for more.
+constexpr int64_t kBlockBytes = 48 << 10;
+
 struct IndexRange {
   Value low, high; // [low, high)
 };
@@ -97,6 +100,8 @@ public:
   Value statistic(Value tensor, Value query); // of [B, H, I]
 
   // Pairs.
+  /// An element of an index operand, in its own type; a query or key that it does not depend on may be null.
+  Value elementOf(int64_t operand, Value query, Value key);
   Value form(const MaskForm &form, Value query, Value key);
   Value test(const Mask &mask, Value query, Value key);
   Value visible(Value query, Value key);
@@ -120,7 +125,6 @@ protected:
   }
   static Type storedType(Value tensor) { return mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType(); }
   Value widened(Value value, bool isRounded);
-  Value elementOf(int64_t operand, Value query, Value key);
 
 private:
   Value integer(int64_t operand, Value query, Value key);

@@ -22,32 +22,54 @@ Value AttentionFragments::wordOf(Value number) { return builder.createOrFold<ari
 
 // ---- vectors
 
-void AttentionFragments::bring(Value memory, const TileRows &rows, Value tensor, Value first, Value count,
-                               llvm::function_ref<Value(Value)> offsetOf) {
-  constexpr int64_t ofChunk = SharedTile::kChunk;
-  const int64_t across = rows.width / ofChunk, chunks = rows.rows * across;
-  const bool copies = storedType(tensor) == stored;
-  auto bringOne = [&](Value chunk) {
-    Value row = divide(builder, chunk, number(across)), column = remainder(builder, chunk, number(across));
-    Value position = add(builder, first, row), inside = less(position, count);
-    Value to = elementAddress(builder, memory, stored, rows.tile.place(builder, row, column));
-    Value from = select(inside, add(builder, offsetOf(position), tenon::multiply(builder, column, number(ofChunk))), number(0));
-    if (copies)
-      return copyAsync(builder, to, elementAddress(builder, code.pointer(tensor), stored, from), 2 * ofChunk, inside);
-    Value none = arith::ConstantOp::create(builder, builder.getFloatAttr(stored, 0));
-    for (int64_t i = 0; i < ofChunk; ++i) {
-      Value one = scalars.load(storedType(tensor), code.pointer(tensor), add(builder, from, number(i)));
-      one = select(inside, arith::TruncFOp::create(builder, stored, one), none);
-      LLVM::StoreOp::create(builder, one, elementAddress(builder, to, stored, number(i)), 2);
-    }
-  };
-  for (int64_t begin = 0; begin < chunks; begin += code.threads) {
-    Value chunk = add(builder, code.thread(), number(begin));
-    if (begin + code.threads <= chunks)
-      bringOne(chunk);
-    else
-      code.ifThen(less(chunk, number(chunks)), [&] { bringOne(chunk); });
+/// One chunk of 16 bytes for each thread, from chunk `first` on. Where the threads fill whole lines of the banks' order, they are
+/// a constant apart from those of first = 0.
+void AttentionFragments::bringChunk(Value memory, const TileRows &rows, const RowSource &source, int64_t first) {
+  constexpr int64_t ofChunk = SharedTile::kChunk, order = 8;
+  const int64_t across = rows.width / ofChunk;
+  const bool isApart = first % (across * order) == 0;
+  Value chunk = add(builder, code.thread(), number(isApart ? 0 : first));
+  Value row = divide(builder, chunk, number(across)), column = remainder(builder, chunk, number(across));
+  const int64_t further = isApart ? first / across : 0; // rows
+  Value to = elementAddress(builder, memory, stored, rows.tile.place(builder, row, column));
+  to = elementAddress(builder, to, stored, number(further * rows.tile.chunks * ofChunk));
+  Value from = add(builder, source.begin, tenon::multiply(builder, row, source.stride));
+  from = add(builder, from, tenon::multiply(builder, column, number(ofChunk)));
+  from = add(builder, from, tenon::multiply(builder, source.stride, number(further)));
+  Value which = wordOf(row), inside = less(add(builder, which, word(further)), wordOf(source.high));
+  if (source.low)
+    inside = both(inside, arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, add(builder, which, word(further)),
+                                                wordOf(source.low)));
+  const Type element = storedType(source.tensor);
+  Value base = code.pointer(source.tensor);
+  if (element == stored)
+    return copyAsync(builder, to, elementAddress(builder, base, stored, from), 2 * ofChunk, inside);
+  from = select(inside, from, number(0));
+  Value none = arith::ConstantOp::create(builder, builder.getFloatAttr(stored, 0));
+  for (int64_t i = 0; i < ofChunk; ++i) {
+    Value one = scalars.load(element, base, add(builder, from, number(i)));
+    one = select(inside, arith::TruncFOp::create(builder, stored, one), none);
+    LLVM::StoreOp::create(builder, one, elementAddress(builder, to, stored, number(i)), 2);
   }
+}
+
+void AttentionFragments::bring(Value memory, const TileRows &rows, const RowSource &source) {
+  const int64_t chunks = rows.rows * rows.width / SharedTile::kChunk;
+  for (int64_t first = 0; first < chunks; first += code.threads) {
+    if (first + code.threads <= chunks)
+      bringChunk(memory, rows, source, first);
+    else
+      code.ifThen(less(code.thread(), number(chunks - first)), [&] { bringChunk(memory, rows, source, first); });
+  }
+}
+
+void AttentionFragments::bringQueries(Value memory, const TileRows &rows, Value tensor, Value first) {
+  bring(memory, rows,
+        {tensor, offsetOfQuery(first, rows.width), number(operands.heads() * rows.width), subtract(builder, queries, first)});
+}
+void AttentionFragments::bringKeys(Value memory, const TileRows &rows, Value tensor, Value first) {
+  bring(memory, rows,
+        {tensor, offsetOfKey(first, rows.width), number(operands.keyHeads() * rows.width), subtract(builder, keys, first)});
 }
 
 // ---- products

@@ -14,6 +14,12 @@ struct TileRows {
   int64_t elements() const { return rows * tile.chunks * SharedTile::kChunk; }
 };
 
+/// Vectors of a tensor: number n begins at element begin + n * stride and exists for low <= n < high.
+struct RowSource {
+  Value tensor, begin, stride, high;
+  Value low = {}; // null: 0
+};
+
 /// 16 lines by 8 * blocks columns of pairs, which a warp has in registers as mma.sync leaves sums: number 4 b + i of a lane is
 /// that of line lane / 4 + 8 (i / 2) and column 8 b + 2 (lane % 4) + i % 2.
 struct WarpPairs {
@@ -40,16 +46,11 @@ public:
   using Fragments = llvm::SmallVector<Fragment>; // by steps
 
   // Vectors.
-  /// Starts to bring rows first, first + 1, .. below `count` of a tensor into shared memory; zeros for the others. Elements that
-  /// are rounded are stored at once.
-  void bring(Value memory, const TileRows &rows, Value tensor, Value first, Value count,
-             llvm::function_ref<Value(Value)> offsetOf);
-  void bringQueries(Value memory, const TileRows &rows, Value tensor, Value first) {
-    bring(memory, rows, tensor, first, queries, [&](Value i) { return offsetOfQuery(i, rows.width); });
-  }
-  void bringKeys(Value memory, const TileRows &rows, Value tensor, Value first) {
-    bring(memory, rows, tensor, first, keys, [&](Value j) { return offsetOfKey(j, rows.width); });
-  }
+  /// Starts to bring `rows.rows` vectors into shared memory; zeros where there is none. Elements that are rounded are stored at
+  /// once.
+  void bring(Value memory, const TileRows &rows, const RowSource &source);
+  void bringQueries(Value memory, const TileRows &rows, Value tensor, Value first);
+  void bringKeys(Value memory, const TileRows &rows, Value tensor, Value first);
 
   // Products. Lines come in groups of 16, for each of which there is an entry in `sums` and `lines`; each sum is one chain in the
   // order of the depth.
@@ -88,6 +89,7 @@ private:
   Value isFull(const WarpPairs &pairs, const LineLimits &limits);
   Value word(int64_t value);
   Value wordOf(Value number);
+  void bringChunk(Value memory, const TileRows &rows, const RowSource &source, int64_t first);
   /// Of columns 16 apart.
   void keepRun(const WarpPairs &pairs, int64_t first, llvm::MutableArrayRef<Value> results);
 };

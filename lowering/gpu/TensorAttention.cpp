@@ -4,7 +4,7 @@
 // the product with the values.
 #include "lowering/gpu/TensorAttention.h"
 #include "dialect/Places.h"
-#include "lowering/gpu/AttentionFragments.h"
+#include "lowering/gpu/AttentionBand.h"
 #include "lowering/gpu/AttentionKernels.h"
 #include "lowering/gpu/GemmForm.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,7 +18,14 @@ namespace {
 using Numbers = AttentionFragments::Numbers;
 using Fragments = AttentionFragments::Fragments;
 
-constexpr int64_t kSide = 16, kStages = 2;
+constexpr int64_t kSide = 16, kStages = 2, kMostNumbers = 184;
+
+/// Of the stages, where queries come through, too.
+int64_t stagedBytes(const AttentionOperands &operands, const TensorTile &tile) {
+  const int64_t width = operands.keyWidth();
+  const int64_t stage = TileRows(tile.keys, width).elements() + TileRows(tile.keys, operands.valueWidth()).elements();
+  return 2 * std::max(TileRows(tile.rows, width).elements(), kStages * stage);
+}
 
 /// What a warp carries from tile to tile, of each group of 16 rows: maxima and totals of a lane's two rows, sums of values.
 struct Carried {
@@ -42,13 +49,19 @@ public:
     on.keyHead = divide(builder, on.head, on.number(operands.heads() / operands.keyHeads()));
     // Under causal masks the last queries have most to do: they begin first.
     firstQuery = multiply(builder, subtract(builder, subtract(builder, tiles, on.number(1)), number), on.number(tile.rows));
-    shared = code.shared(on.stored, tile.shared(operands) / 2);
+    shared = code.shared(on.stored, stagedBytes(operands, tile) / 2);
     Value last = minimum(builder, add(builder, firstQuery, on.number(tile.rows)), on.queries);
     IndexRange range = on.seen(true, firstQuery, subtract(builder, last, on.number(1)), tile.keys);
     queries = loadQueries(operands.query);
+    if (operands.table) {
+      positionQueries = loadQueries(operands.positionQuery);
+      band.emplace(on, BandShape{tile.rows, tile.keys, operands.keyWidth()});
+      band->begin(firstQuery, range.low);
+    }
+    firstKey = range.low, endOfKeys = range.high;
     for (int64_t group = 0; group < groups(); ++group)
       limits.push_back(on.limitsOf(pairsAt(group, on.number(0))));
-    issue(range.low, on.number(0), range.high);
+    issue(range.low, on.number(0));
     SmallVector<Value> start(size_t(groups()) * countOf(), on.real(0));
     for (int64_t group = 0; group < groups(); ++group)
       start[size_t(group) * countOf()] = start[size_t(group) * countOf() + 1] = on.real(-infinity);
@@ -58,9 +71,8 @@ public:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       SmallVector<Value> before = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
-      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), before, range.high));
+      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), before));
     }
-    waitForCopies(builder, 0);
     finish(llvm::to_vector_of<Value>(loop.getResults()));
   }
 
@@ -72,9 +84,7 @@ private:
     Value ofWarp = multiply(builder, on.warp, on.number(tile.warpRows));
     return add(builder, ofWarp, on.number(kSide * group));
   }
-  WarpPairs pairsAt(int64_t group, Value firstKey) {
-    return {add(builder, firstQuery, firstLine(group)), firstKey, true, tile.keys / 8};
-  }
+  WarpPairs pairsAt(int64_t group, Value key) { return {add(builder, firstQuery, firstLine(group)), key, true, tile.keys / 8}; }
   Value keysAt(Value stage) {
     return elementAddress(builder, shared, on.stored, multiply(builder, stage, on.number(stageElements())));
   }
@@ -93,27 +103,34 @@ private:
     return result;
   }
 
-  /// Starts to bring the tile at `firstKey`, where there is one.
-  void issue(Value firstKey, Value stage, Value end) {
-    code.ifThen(on.less(firstKey, end), [&] {
-      on.bringKeys(keysAt(stage), keyRows, operands.key, firstKey);
-      on.bringKeys(valuesAt(stage), valueRows, operands.value, firstKey);
+  /// Starts to bring the tile at `key`, where there is one.
+  void issue(Value key, Value stage) {
+    code.ifThen(on.less(key, endOfKeys), [&] {
+      on.bringKeys(keysAt(stage), keyRows, operands.key, key);
+      on.bringKeys(valuesAt(stage), valueRows, operands.value, key);
+      if (band && key == firstKey)
+        band->bringFirst();
+      else if (band)
+        band->bringNext(subtract(builder, key, firstKey));
     });
     commitCopies(builder);
   }
 
-  SmallVector<Value> emitTile(Value firstKey, ArrayRef<Value> before, Value end) {
+  SmallVector<Value> emitTile(Value key, ArrayRef<Value> before) {
     Value stage = before.back(), other = subtract(builder, on.number(1), stage);
     waitForCopies(builder, 0);
     code.barrier(); // the tile is there for all, and all are through with the one before, whose memory is filled now
-    issue(add(builder, firstKey, on.number(tile.keys)), other, end);
+    issue(add(builder, key, on.number(tile.keys)), other);
     SmallVector<Numbers> scores(size_t(groups()), on.zeros(tile.keys / 2));
     on.multiplyTransposed(scores, queries, keysAt(stage), keyRows, on.number(0));
     SmallVector<Carried> carried;
     SmallVector<Fragments> weights;
     for (int64_t group = 0; group < groups(); ++group) {
       carried.push_back(unpack(before.slice(size_t(group) * countOf(), countOf())));
-      const WarpPairs pairs = pairsAt(group, firstKey);
+      const WarpPairs pairs = pairsAt(group, key);
+      if (band)
+        band->addScores(scores[size_t(group)], positionQueries[size_t(group)], firstLine(group),
+                        subtract(builder, key, firstKey));
       finishScores(scores[size_t(group)], pairs);
       on.hide(scores[size_t(group)], pairs, limits[size_t(group)]);
       weights.push_back(softmax(scores[size_t(group)], pairs, carried.back()));
@@ -152,8 +169,8 @@ private:
       Value now = none;
       for (size_t index = 0; index < scores.size(); ++index)
         if (isOf(index, which))
-          now = arith::MaxNumFOp::create(builder, now, scores[index]);
-      now = arith::MaxNumFOp::create(builder, on.acrossLine(Reduction::max, now), carried.largest[which]);
+          now = LLVM::MaxNumOp::create(builder, now, scores[index]);
+      now = LLVM::MaxNumOp::create(builder, on.acrossLine(Reduction::max, now), carried.largest[which]);
       Value isNone = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, now, none);
       Value shift = on.select(isNone, zero, now);
       Value difference = arith::SubFOp::create(builder, carried.largest[which], shift), sum = zero;
@@ -227,30 +244,45 @@ private:
   const double infinity = std::numeric_limits<double>::infinity();
   bool scalesLate; // scores are scaled with the shift by the maximum
   double factor;   // of scores, as exponents of 2
-  Value firstQuery, shared;
-  SmallVector<Fragments> queries;
+  Value firstQuery, firstKey, endOfKeys, shared;
+  SmallVector<Fragments> queries, positionQueries;
+  std::optional<AttentionBand> band;
   SmallVector<LineLimits> limits;
 };
 
 } // namespace
 
 int64_t TensorTile::shared(const AttentionOperands &operands) const {
-  const int64_t width = operands.keyWidth();
-  const int64_t ring = kStages * (TileRows(keys, width).elements() + TileRows(keys, operands.valueWidth()).elements());
-  return 2 * std::max(TileRows(rows, width).elements(), ring);
+  const int64_t ofBand = operands.table ? BandShape{rows, keys, operands.keyWidth()}.bytes() : 0;
+  return stagedBytes(operands, *this) + ofBand;
+}
+
+/// Whether masks are bounds of the keys of a query.
+static bool boundsAll(ArrayRef<Mask> masks) {
+  return llvm::all_of(masks, [](const Mask &mask) {
+    const bool isBound =
+        mask.kind == Mask::Kind::AtMostZero || (mask.kind == Mask::Kind::Not && mask.parts[0].kind == Mask::Kind::AtMostZero);
+    return mask.kind == Mask::Kind::And ? boundsAll(mask.parts) : isBound;
+  });
 }
 
 std::optional<TensorTile> tensorTile(const AttentionOperands &operands) {
   constexpr int64_t widest = 256;
   const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
   if (operands.storage() == operands.element() || width % kSide != 0 || valueWidth % kSide != 0 ||
-      std::max(width, valueWidth) > widest || operands.table || operands.keyTable || operands.valueTable)
+      std::max(width, valueWidth) > widest || operands.keyTable || operands.valueTable ||
+      (operands.table && !AttentionBand::takes(operands)))
     return std::nullopt;
-  const int64_t wide = std::max(width, valueWidth);
-  TensorTile tile{64, 16, wide <= 64 ? 64 : wide <= 128 ? 32 : 16, wide <= 64 ? 128 : wide <= 128 ? 168 : 255};
-  if (auto known = dyn_cast<AffineConstantExpr>(operands.queries()))
-    tile.rows = std::min<int64_t>(tile.rows, std::max<int64_t>(kSide, int64_t(llvm::PowerOf2Ceil(uint64_t(known.getValue())))));
-  return tile;
+  // What a thread has in registers for its two rows, beside addresses and the like; what is computed for each pair takes more.
+  const int64_t numbers = valueWidth / 2 + (operands.table ? 2 : 1) * width / 4;
+  const bool computes = operands.step || operands.selectedScores || operands.scoreTable || !boundsAll(operands.masks);
+  for (int64_t keys : {64, 32, 16}) {
+    const int64_t rows = operands.table ? 2 * keys : 64, all = numbers + keys / 2;
+    const TensorTile tile{rows, kSide, keys, all <= 96 && !computes ? 168 : 255};
+    if (all <= kMostNumbers && tile.shared(operands) <= kBlockBytes)
+      return tile;
+  }
+  return std::nullopt;
 }
 
 LogicalResult generateTensorAttention(AttentionOp op, const AttentionOperands &operands, TensorTile tile,
@@ -258,6 +290,9 @@ LogicalResult generateTensorAttention(AttentionOp op, const AttentionOperands &o
   if (tile.warpRows > tile.rows)
     return op.emitOpError("expects in ") << kChosen << " a warp inside of the tile, got " << tile.warpRows << " of " // S11
                                          << tile.rows << " rows";
+  if (operands.table && tile.rows < tile.keys)
+    return op.emitOpError("expects in ") << kChosen << " at most as many keys as rows where places have a table, got " // S11
+                                         << tile.keys << " keys and " << tile.rows << " rows";
   if (failed(checkBlock(op, tile.threads(), tile.shared(operands))))
     return failure();
   Launch launch =
