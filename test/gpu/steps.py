@@ -26,7 +26,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
 from tensors import load_safetensors  # noqa: E402
 
-# Sizes with dropout; those of `_wide` have heads that fit tensor cores: ends inside of tiles, fewer elements than a block has threads. Emulated, a block of threads takes its time.
+# Sizes with dropout; those of `-wide` have heads and widths that fit tensor cores: ends inside of tiles, fewer elements than
+# a block has threads. Emulated, a block of threads takes its time.
 MODELS = {
     "accumulated": ({}, {}),
     "sliced": ({}, {}),
@@ -39,7 +40,6 @@ MODELS = {
     "lstm": ({"V": 256, "C": 24, "N": 2}, {"B": 2, "T": 7}),
     "xlnet": ({"V": 264, "D": 24, "H": 2, "F": 40, "M": 7, "R": 5, "N": 2, "rate": 0.1}, {"B": 2, "T": 18, "K": 5}),
     "nezha": ({"V": 264, "D": 64, "N": 2, "rate": 0.1}, {"B": 2, "T": 19, "K": 3}),
-    "gpt2-wide": ({"V": 256, "D": 32, "E": 16, "F": 40, "L": 40, "N": 2, "rate": 0.1}, {"B": 2, "T": 35}),
     "transformer_xl-wide": ({"V": 256, "D": 32, "H": 2, "F": 40, "M": 11, "N": 2, "rate": 0.1}, {"B": 2, "T": 13}),
     "alibi": ({"V": 256, "D": 24, "H": 2, "N": 2}, {"B": 2, "T": 37}),
     "llama": ({"V": 256, "D": 24, "E": 12, "K": 1, "F": 40, "L": 32, "N": 2}, {"B": 2, "T": 19}),
