@@ -5,6 +5,7 @@
 #include "lowering/gpu/GpuTarget.h"
 #include "lowering/gpu/Launch.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -45,6 +46,19 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
             [](llvm::PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2); });
 }
 
+/// What MLIR has no way to say: maps of tensors stay in the memory of parameters; assembly is not moved to where other threads of
+/// the warp do not come.
+void finishKernels(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    for (llvm::Argument &argument : function.args())
+      if (argument.hasByValAttr())
+        function.addParamAttr(argument.getArgNo(), llvm::Attribute::get(module.getContext(), "nvvm.grid_constant"));
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && call->isInlineAsm())
+        call->addFnAttr(llvm::Attribute::Convergent);
+  }
+}
+
 /// By the bytes of its bitcode, as whoever runs that in the place of the PTX finds it (test/gpu-emu).
 std::string hashOf(llvm::StringRef bitcode) {
   const auto hash = llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(bitcode.bytes_begin(), bitcode.bytes_end()));
@@ -63,6 +77,7 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
   }
+  finishKernels(module);
   llvm::raw_string_ostream errors(result.error);
   if (llvm::verifyModule(module, &errors))
     return result;
@@ -141,7 +156,7 @@ LogicalResult GpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
   ArtifactParts::Variant variant{chip.name.str(), {}};
   for (const ScheduledEntry &entry : entries) {
     variant.runs.push_back(symbolOf("tn_run_", func::FuncOp(entry.function).getName()) + "_" + chip.name.str());
-    LaunchSequence sequence(*host, *device, kernels, entry, parameters, chip.name);
+    LaunchSequence sequence(*host, *device, kernels, entry, parameters, chip);
     if (failed(sequence.emit(variant.runs.back())))
       return failure();
   }

@@ -1,15 +1,10 @@
 // NVIDIA GPUs, as targets: one per generation of chips that kernels are made for, by the name that NVIDIA's compilers give it.
-// Its code is PTX, which the driver of the machine compiles for the chip that is there, or a later one.
+// Its code is PTX, which the driver of the machine compiles for the chip that is there, or (but for sm_90a) a later one.
 #pragma once
 #include "lowering/cpu/HostPlatform.h"
+#include "lowering/gpu/Chip.h"
 
 namespace tenon::gpu {
-
-/// What kernels may use.
-struct Chip {
-  llvm::StringLiteral name;       // LLVM's -mcpu
-  llvm::StringLiteral ptxFeature; // the lowest version of PTX that has what they use: drivers refuse later ones than they know
-};
 
 class GpuTarget : public Target {
 public:
@@ -28,11 +23,13 @@ public:
   llvm::StringRef triple() const override { return "nvptx64-nvidia-cuda"; }
   llvm::StringRef device() const override { return "cuda"; }
 
+  const Chip &itsChip() const { return chip; }
+
 private:
-  Chip chip;
+  const Chip chip;
 };
 
-llvm::ArrayRef<const Target *> gpuTargets();
-void registerGpuPasses(); // GpuPasses.cpp
+llvm::ArrayRef<const Target *> gpuTargets(); // the first one's kernels run on all chips
+void registerGpuPasses();                    // GpuPasses.cpp
 
 } // namespace tenon::gpu

@@ -1,12 +1,14 @@
 // Modules, links and launches. The image of a module is PTX text, of which one line counts: `// tenon-ir: HASH` names the bitcode
 // that the text was made from, in the folder TENON_GPU_IR.
 #include "../Memory.h"
+#include "../Tensor.h"
 #include "Driver.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -276,11 +278,21 @@ Result workOf(const char *call, void *handle, Dim3 grid, Dim3 block, unsigned dy
     return complain(kInvalidValue, name + ": " + kernel.name + " has arguments");
   if (Result wrong = checkShape(call, *function, grid, block, dynamicShared))
     return wrong;
+  using Map = std::array<char, kMapBytes>;
   std::vector<uint64_t> arguments(kernel.argumentBytes.size());
+  std::vector<Map> maps; // of tensors, in the order of arguments
   for (size_t i = 0; i < arguments.size(); ++i)
-    memcpy(&arguments[i], parameters[i], kernel.argumentBytes[i]);
-  work = [function = *function, grid, block, dynamicShared, arguments = std::move(arguments)] {
-    return run(function, grid, block, dynamicShared, arguments);
+    if (kernel.argumentBytes[i] == kMapBytes)
+      memcpy(maps.emplace_back().data(), parameters[i], kMapBytes);
+    else
+      memcpy(&arguments[i], parameters[i], kernel.argumentBytes[i]);
+  work = [function = *function, grid, block, dynamicShared, arguments = std::move(arguments), maps = std::move(maps)] {
+    std::vector<uint64_t> slots = arguments;
+    size_t next = 0;
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (function.kernel->argumentBytes[i] == kMapBytes)
+        slots[i] = reinterpret_cast<uint64_t>(maps[next++].data());
+    return run(function, grid, block, dynamicShared, slots);
   };
   return kSuccess;
 }
