@@ -13,6 +13,9 @@ public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
   void registerPasses() const override;
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
+  /// Elements that are computed come one by one into the shared memory of every block that reads them; those in memory by 16
+  /// bytes.
+  unsigned mostCostOfOperand() const override { return 0; }
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
   std::vector<std::string> variants() const override { return {chip.name.str()}; }

@@ -3,6 +3,7 @@
 #include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -65,6 +66,8 @@ Result compile(const Driver &driver, const char *text, std::string &image, std::
 } // namespace
 
 CudaCode::~CudaCode() {
+  if (Status status = profile && loaded ? profile->report(*loaded) : Status(); status.failed())
+    fprintf(stderr, "tenon: error: %s\n", status.message().c_str());
   graphs.clear();
   if (module && device.activate().ok())
     device.driver().cuModuleUnload(module);
@@ -132,6 +135,11 @@ Status CudaCode::load(const TnModule &from) {
   for (size_t i = 0; i < kernels.size(); ++i)
     if (Result found = device.driver().cuModuleGetFunction(&kernels[i], module, from.kernels[i]); found != kSuccess)
       return inputError("the artifact lacks the kernel ", from.kernels[i], ": ", device.driver().textOf(found));
+  auto asked = Profile::ofEnvironment(device);
+  if (!asked.ok())
+    return asked.status();
+  profile = asked.take();
+  graphs.profile = profile.get();
   loaded = &from;
   chosen = from.variant;
   return {};
@@ -199,10 +207,18 @@ Expected<int32_t> CudaCode::run(const TnEntry &entry, const TnContext &call) {
   caller = &call;
   failure = {};
   list.clear();
+  if (profile)
+    profile->begin();
   const int32_t code = variantOf(entry, chosen)->run(&own);
   caller = nullptr;
+  if (profile)
+    profile->described();
+  if (failure.ok() && profile && !profile->ofKernels())
+    failure = profile->before(0);
   if (failure.ok())
     failure = start(entry, call);
+  if (failure.ok() && profile)
+    failure = profile->end(entry.name);
   if (failure.failed())
     return failure;
   return code;
@@ -214,7 +230,7 @@ Status CudaCode::start(const TnEntry &entry, const TnContext &call) {
     const char *given = std::getenv(kGraphsVariable);
     return !given || std::string_view(given) != "0";
   }();
-  if (call.group_ready || !isOn)
+  if (call.group_ready || !isOn || (profile && profile->ofKernels()))
     return graphs.launchAll(list, kernels, *loaded);
   std::vector<uint64_t> memory;
   auto add = [&](auto *const *addresses, int32_t count) {

@@ -1,6 +1,7 @@
 // The code of an artifact on a GPU: the host's part of each entry, which launches the kernels of a module.
 #pragma once
 #include "runtime/cuda/Graphs.h"
+#include "runtime/cuda/Profile.h"
 
 namespace tenon::runtime::cuda {
 
@@ -34,6 +35,7 @@ private:
   std::vector<int32_t> allowedShared; // bytes per kernel that were asked for
   LaunchList list;                    // of a run, not started yet
   Graphs graphs;
+  std::unique_ptr<Profile> profile;  // null: nobody asked for one
   Status failure;                    // the first of a run
   const TnContext *caller = nullptr; // of a run
 };

@@ -30,6 +30,8 @@ template <typename Find> void findAll(Driver &driver, Find find) {
   TENON_FIND(cuEventCreate);
   TENON_FIND(cuEventRecord);
   TENON_FIND(cuEventSynchronize);
+  TENON_FIND(cuEventDestroy_v2);
+  TENON_FIND(cuEventElapsedTime);
   TENON_FIND(cuLinkCreate_v2);
   TENON_FIND(cuLinkAddData_v2);
   TENON_FIND(cuLinkComplete);

@@ -56,6 +56,8 @@ struct Driver {
   Result (*cuEventCreate)(Handle *event, unsigned flags);
   Result (*cuEventRecord)(Handle event, Handle stream);
   Result (*cuEventSynchronize)(Handle event);
+  Result (*cuEventDestroy_v2)(Handle event);
+  Result (*cuEventElapsedTime)(float *milliseconds, Handle from, Handle to);
   Result (*cuLinkCreate_v2)(unsigned count, int *options, void **values, Handle *link);
   Result (*cuLinkAddData_v2)(Handle link, int type, void *data, size_t bytes, const char *name, unsigned count, int *options,
                              void **values);

@@ -1,4 +1,5 @@
 #include "runtime/cuda/Graphs.h"
+#include "runtime/cuda/Profile.h"
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -67,7 +68,12 @@ Status Graphs::run(const LaunchList &list, std::vector<uint64_t> memory, const s
     return status;
   }
   device.startedGraph(entry, list.launches.size());
-  return device.check(device.driver().cuGraphLaunch(known->executable, device.stream()), "the start of a graph");
+  if (profile)
+    profile->launching();
+  status = device.check(device.driver().cuGraphLaunch(known->executable, device.stream()), "the start of a graph");
+  if (profile)
+    profile->launched();
+  return status;
 }
 
 Status Graphs::encode(const TnTensorMap &map, EncodedMap &made) {
@@ -108,6 +114,8 @@ Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kern
       return status;
     const uint32_t kernel = list.launches[i].kernel;
     device.started(module.kernels[kernel], module.places[kernel]);
+    if (Status status = profile && profile->ofKernels() ? profile->before(kernel) : Status(); status.failed())
+      return status;
     const Result result = device.driver().cuLaunchKernel(node.function, node.gridX, 1, 1, node.blockX, 1, 1, node.shared,
                                                          device.stream(), node.arguments, nullptr);
     if (Status status = device.check(result, "a launch"); status.failed())

@@ -25,12 +25,16 @@ struct LaunchList {
   }
 };
 
+class Profile;
+
 class Graphs {
 public:
   explicit Graphs(CudaDevice &device) : device(device) {}
   Graphs(const Graphs &) = delete;
   Graphs &operator=(const Graphs &) = delete;
   ~Graphs() { clear(); }
+  /// Told of what is launched; null: nobody is.
+  Profile *profile = nullptr;
   /// Before the module of the kernels goes.
   void clear();
   /// Starts a run whose launches these are. `memory`: addresses that tell runs with other buffers apart, each of which has a

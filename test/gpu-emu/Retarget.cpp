@@ -337,6 +337,11 @@ Error Retargeter::rewriteMemoryCall(MemIntrinsic &call, Site &site) {
   return Error::success();
 }
 
+char elementOf(Type *type) {
+  type = type->getScalarType();
+  return type->isFloatTy() ? 'f' : type->isDoubleTy() ? 'd' : type->isHalfTy() ? 'h' : type->isBFloatTy() ? 'b' : 'i';
+}
+
 void Retargeter::checkAccess(Instruction &access, Site &site) {
   Value *pointer = nullptr;
   Type *type = nullptr;
@@ -360,6 +365,7 @@ void Retargeter::checkAccess(Instruction &access, Site &site) {
   site.reads = !isa<StoreInst>(access);
   site.writes = !isa<LoadInst>(access);
   site.size = module.getDataLayout().getTypeStoreSize(type);
+  site.element = elementOf(type);
   auto *function = FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty()}, false);
   builder.CreateCall(function, address(reinterpret_cast<const void *>(&shadowAccess)),
                      {address(&site), builder.CreatePtrToInt(pointer, builder.getInt64Ty())});

@@ -2,6 +2,7 @@
 #include "Fiber.h"
 #include "Memory.h"
 #include "Order.h"
+#include "Record.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -198,6 +199,8 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
   uint64_t *records = recordsOf(address, bytes);
   if (!records)
     outside(site, thread, address, bytes, writes ? "writes" : "reads");
+  if (writes)
+    Recorder::noteWrite(site, address, bytes);
   const uint32_t self = machine.blockNumber + 1;
   const uint64_t first = (address - lastBuffer->begin) / 2, last = (address + bytes - 1 - lastBuffer->begin) / 2;
   for (uint64_t i = first; i <= last; ++i) {

@@ -10,9 +10,11 @@
 #include "runtime/include/tenon/tensor_map.h"
 #include "test/gpu-emu/Memory.h"
 #include "test/gpu-emu/Program.h"
+#include "test/gpu-emu/Record.h"
 #include "test/gpu-emu/Tensor.h"
 #include "test/gpu/KernelFaults.h"
 #include "test/lowering/cpu/KernelRun.h"
+#include "test/lowering/cpu/ShortStorage.h"
 #include "test/lowering/cpu/TrivialPlan.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IRReader/IRReader.h"
@@ -32,6 +34,7 @@ static cl::list<std::string> dimLists("dims",
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6), cl::desc("largest error relative to max(1, |x|)"));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
                                cl::init(0));
+static cl::opt<std::string> storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32"));
 static cl::opt<std::string> only("only", cl::desc("only the function of this name"));
 static cl::opt<std::string> modeText("mode", cl::desc("as TENON_GPU_EMU has it: checked|fast,order=..,copies=.."));
 static cl::opt<unsigned> schedules("schedules", cl::init(3),
@@ -39,12 +42,14 @@ static cl::opt<unsigned> schedules("schedules", cl::init(3),
 static cl::opt<bool> faults("faults", cl::desc("kernels with a fault, one after the other; each must be found"));
 static cl::opt<std::string> faultyKernels("kernels", cl::desc("of --faults: those whose name has this in it"));
 static cl::opt<std::string> targetName("target", cl::init("sm_80"), cl::desc("sm_80 or sm_90a"));
+static cl::opt<std::string> recorded("record", cl::desc("folder: the launches as files that test/gpu/hardware.py runs on a GPU"));
 static cl::opt<std::string> printed("print", cl::desc("ptx or llvm: print the code instead"));
 
 /// What runs at present; TnContext::launch has no room for it.
 static const emu::Program *program = nullptr;
 static const TnModule *kernels = nullptr;
 static std::string found; // by the emulator
+static std::unique_ptr<emu::Recorder> recorder;
 
 /// As the runtime and the driver do; returns its address.
 static uint64_t encode(const TnTensorMap &asked, emu::TensorMap &made) {
@@ -75,9 +80,13 @@ static void launchKernel(const TnContext *, int32_t number, int64_t blocks, int3
       memcpy(&slots[size_t(i)], arguments[i], kernel->argumentBytes[size_t(i)]);
   if (!found.empty()) // nothing behind a fault
     return;
+  if (recorder)
+    recorder->before();
   const emu::Outcome outcome =
       emu::launch(*kernel, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots.data());
   found += emu::describe(kernel->name, outcome);
+  if (recorder)
+    recorder->after(kernel->name, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots);
 }
 static void *allocate(int64_t bytes) {
   return reinterpret_cast<void *>(emu::allocateBuffer(std::max<uint64_t>(uint64_t(bytes), 1), emu::machine.mode.memory));
@@ -220,6 +229,18 @@ static const TnArtifact *load(ModuleOp module, const std::string &folder) {
   return table ? table() : nullptr;
 }
 
+/// Runs all cases once, and writes their launches.
+static bool record(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode) {
+  recorder = std::make_unique<emu::Recorder>(recorded, kernels->text, tolerance);
+  schedules = 1;
+  if (!runAll(cases, code, mode, false))
+    return false;
+  llvm::Error failed = recorder->write(code);
+  if (failed)
+    llvm::errs() << toString(std::move(failed)) << "\n";
+  return !failed;
+}
+
 static std::unique_ptr<llvm::MemoryBuffer> codeIn(const std::string &folder) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator file(folder, error), end; file != end && !error; file.increment(error))
@@ -250,6 +271,8 @@ int main(int argc, char **argv) {
   llvm::SmallString<128> folder;
   if (!module || !mode || llvm::sys::fs::createUniqueDirectory("tenon-gpu-kernel-test", folder))
     return 1;
+  if (!storage.empty())
+    storeShort(*module, storage == "f16" ? Type(Float16Type::get(&context)) : BFloat16Type::get(&context));
   OwningOpRef<ModuleOp> kernelForm = module->clone();
   const TnArtifact *artifact = load(*module, folder.str().str());
   const std::unique_ptr<llvm::MemoryBuffer> code = codeIn(folder.str().str());
@@ -266,6 +289,8 @@ int main(int argc, char **argv) {
     llvm::outs() << "FAILED: nothing to run\n";
     return 1;
   }
+  if (!recorded.empty())
+    return record(cases, code->getMemBufferRef(), *mode) ? 0 : 1;
   if (faults)
     return runFaults(cases, code->getMemBufferRef(), *mode) ? 0 : 1;
   const bool good = runAll(cases, code->getMemBufferRef(), *mode, false);
