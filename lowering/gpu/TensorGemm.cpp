@@ -302,7 +302,7 @@ private:
       });
       code.barrier();
       Value firstRow = add(builder, gemm.firstRow, multiply(builder, down, constant(builder, tile.warpRows)));
-      gemm.emitResults(memory, width, firstRow, tile.warpRows, tile.columns);
+      gemm.emitResults(memory, width, firstRow, tile.warpRows, tile.columns, 2); // beside the sums of other warps
     });
   }
 
