@@ -39,8 +39,8 @@ template <typename Find> void findAll(Driver &driver, Find find) {
   TENON_FIND(cuModuleLoadDataEx);
   TENON_FIND(cuModuleUnload);
   TENON_FIND(cuModuleGetFunction);
-  TENON_FIND(cuFuncSetAttribute);
   TENON_FIND(cuLaunchKernel);
+  TENON_FIND(cuFuncSetAttribute);
   TENON_FIND(cuGraphCreate);
   TENON_FIND(cuGraphAddKernelNode);
   TENON_FIND(cuGraphInstantiateWithFlags);

@@ -14,6 +14,7 @@
 #include "test/gpu-emu/Tensor.h"
 #include "test/gpu/KernelFaults.h"
 #include "test/lowering/cpu/KernelRun.h"
+#include "test/lowering/cpu/ShortStorage.h"
 #include "test/lowering/cpu/TrivialPlan.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IRReader/IRReader.h"
@@ -33,6 +34,7 @@ static cl::list<std::string> dimLists("dims",
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6), cl::desc("largest error relative to max(1, |x|)"));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
                                cl::init(0));
+static cl::opt<std::string> storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32"));
 static cl::opt<std::string> only("only", cl::desc("only the function of this name"));
 static cl::opt<std::string> modeText("mode", cl::desc("as TENON_GPU_EMU has it: checked|fast,order=..,copies=.."));
 static cl::opt<unsigned> schedules("schedules", cl::init(3),
@@ -269,6 +271,8 @@ int main(int argc, char **argv) {
   llvm::SmallString<128> folder;
   if (!module || !mode || llvm::sys::fs::createUniqueDirectory("tenon-gpu-kernel-test", folder))
     return 1;
+  if (!storage.empty())
+    storeShort(*module, storage == "f16" ? Type(Float16Type::get(&context)) : BFloat16Type::get(&context));
   OwningOpRef<ModuleOp> kernelForm = module->clone();
   const TnArtifact *artifact = load(*module, folder.str().str());
   const std::unique_ptr<llvm::MemoryBuffer> code = codeIn(folder.str().str());
