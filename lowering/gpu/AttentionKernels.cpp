@@ -1,6 +1,6 @@
 #include "lowering/gpu/AttentionKernels.h"
-#include "lowering/gpu/AttentionGradient.h"
 #include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TensorAttentionGradient.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -28,7 +28,9 @@ DictionaryAttr chooseAttention(AttentionOp op) {
         {{"rows", tile->rows}, {"warp_rows", tile->warpRows}, {"keys", tile->keys}, {"registers", tile->registers}});
   return choiceOf(op, *forwardTile(operands));
 }
-DictionaryAttr chooseAttentionGradient(AttentionGradOp op) { return choiceOf(op, *backwardTile(AttentionOperands(op))); }
+DictionaryAttr chooseAttentionGradient(AttentionGradOp op) {
+  return takesTensorGradient(op) ? chooseTensorGradient(op) : choiceOf(op, *backwardTile(AttentionOperands(op)));
+}
 
 ChoiceForm pairsForm(PairTile largest) { return {kPairsForm, {{"side", 8, largest.side, 1, true}}}; }
 
