@@ -112,8 +112,8 @@ private:
         band->bringFirst();
       else if (band)
         band->bringNext(subtract(builder, key, firstKey));
+      commitCopies(builder);
     });
-    commitCopies(builder);
   }
 
   SmallVector<Value> emitTile(Value key, ArrayRef<Value> before) {
