@@ -39,8 +39,8 @@ void rewrite(llvm::ArrayRef<llvm::StringRef> function, llvm::raw_ostream &out) {
       out << line << '\n';
       continue;
     }
-    out << "\t{ .reg .b64 %inverse;\n\tnot.b64 \t%inverse, " << operands[1] << ";\n\tadd.s64 \t%inverse, %inverse, " << operands[2]
-        << ";\n\tnot.b64 \t" << operands[0] << ", %inverse; }\n";
+    out << "\t{ .reg .b64 %inverse;\n\tnot.b64 \t%inverse, " << operands[1] << ";\n\tadd.s64 \t%inverse, %inverse, "
+        << operands[2] << ";\n\tnot.b64 \t" << operands[0] << ", %inverse; }\n";
   }
 }
 
