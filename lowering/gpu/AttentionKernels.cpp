@@ -1,6 +1,6 @@
 #include "lowering/gpu/AttentionKernels.h"
-#include "lowering/gpu/TensorAttentionGradient.h"
 #include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TensorAttentionGradient.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;

@@ -126,10 +126,10 @@ constexpr llvm::StringLiteral kForm = "fma";
 
 } // namespace
 
-DictionaryAttr chooseGemm(GemmOp op) {
+DictionaryAttr chooseGemm(GemmOp op, const Chip &chip) {
   const GemmForm form(op);
   if (form.stored != form.element)
-    return chooseTensorGemm(form);
+    return chooseTensorGemm(form, chip);
   auto isSmall = [&](const Labels &labels) {
     auto known = dyn_cast<AffineConstantExpr>(form.sizeOf(labels));
     return known && known.getValue() <= kSmall.rows;

@@ -40,8 +40,8 @@ void GemmForm::sortLabels() {
       columns.push_back(label);
 }
 
-LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes) {
-  constexpr int64_t mostThreads = 1024, mostShared = 48 << 10; // without asking for more
+LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared) {
+  constexpr int64_t mostThreads = 1024;
   if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared)
     return success();
   return op->emitOpError("expects in ") << kChosen << " a block of 32 to " << mostThreads << " threads with at most "
@@ -80,11 +80,15 @@ GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int
   scalars.bindOutside(form.op);
   Value columnTiles = ceilDivide(builder, code.size(form.sizeOf(form.columns)), constant(builder, tileColumns));
   Value rowTiles = ceilDivide(builder, code.size(form.sizeOf(form.rows)), constant(builder, tileRows));
-  Value rest = divide(builder, code.block(), columnTiles);
-  firstColumn = multiply(builder, remainder(builder, code.block(), columnTiles), constant(builder, tileColumns));
-  firstRow = multiply(builder, remainder(builder, rest, rowTiles), constant(builder, tileRows));
+  Value perBatch = multiply(builder, columnTiles, rowTiles), number = remainder(builder, code.block(), perBatch);
+  // Blocks that run at a time share few rows of tiles and few columns of them, so that operands come from the cache.
+  Value together = constant(builder, 8), perGroup = multiply(builder, columnTiles, together);
+  Value row = multiply(builder, divide(builder, number, perGroup), together), inGroup = remainder(builder, number, perGroup);
+  Value rows = minimum(builder, subtract(builder, rowTiles, row), together);
+  firstColumn = multiply(builder, divide(builder, inGroup, rows), constant(builder, tileColumns));
+  firstRow = multiply(builder, add(builder, row, remainder(builder, inGroup, rows)), constant(builder, tileRows));
   for (auto [label, index] :
-       llvm::zip_equal(form.batch, scalars.split(divide(builder, rest, rowTiles), form.sizesOfLabels(form.batch))))
+       llvm::zip_equal(form.batch, scalars.split(divide(builder, code.block(), perBatch), form.sizesOfLabels(form.batch))))
     batchIndices[label] = index;
 }
 
@@ -168,6 +172,47 @@ void GemmCode::emitResult(Value row, Value column, Value sum) {
     scalars.bind(form.block.getArgument(unsigned(form.rank)), sum);
     good &= scalars.emitOps(form.block);
   });
+}
+
+void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width) {
+  Type f32 = builder.getF32Type();
+  Value lane = remainder(builder, code.thread(), constant(builder, 32));
+  row = add(builder, row, divide(builder, lane, constant(builder, 4)));
+  column = add(builder, column, multiply(builder, remainder(builder, lane, constant(builder, 4)), constant(builder, 2)));
+  Value base = elementAddress(builder, memory, f32, add(builder, multiply(builder, row, constant(builder, width)), column));
+  for (int64_t i = 0; i < int64_t(sums.size()); ++i) { // four of 16 x 8: two neighbours in two rows
+    const int64_t block = i / 4, rows = 16 * (block / (warpColumns / 8)), columns = 8 * (block % (warpColumns / 8));
+    const int64_t place = (rows + 8 * (i % 4 / 2)) * width + columns + i % 2;
+    LLVM::StoreOp::create(builder, sums[size_t(i)], elementAddress(builder, base, f32, constant(builder, place)));
+  }
+}
+
+/// A thread stays in its column, so that what depends on that alone is computed once.
+void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns) {
+  Type f32 = builder.getF32Type();
+  const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads))), across = std::min(columns, threads);
+  auto emitAll = [&] {
+    Value start = divide(builder, code.thread(), constant(builder, across));
+    for (int64_t left = 0; left < columns; left += across) {
+      Value column = add(builder, remainder(builder, code.thread(), constant(builder, across)), constant(builder, left));
+      code.strided(start, constant(builder, threads / across), constant(builder, rows), [&](Value row) {
+        Value place = add(builder, multiply(builder, row, constant(builder, width)), column);
+        emitResult(add(builder, first, row), add(builder, firstColumn, column),
+                   LLVM::LoadOp::create(builder, f32, elementAddress(builder, memory, f32, place)));
+      });
+    }
+  };
+  if (threads == code.threads)
+    emitAll();
+  else
+    code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, threads)), emitAll);
+}
+
+Value GemmCode::batchPlace(ArrayRef<int64_t> labels) {
+  Value place = constant(builder, 0);
+  for (int64_t label : labels)
+    place = add(builder, multiply(builder, place, code.size(form.sizeOf({label}))), batchIndices.lookup(label));
+  return place;
 }
 
 } // namespace tenon::gpu

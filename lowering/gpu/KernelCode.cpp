@@ -48,6 +48,18 @@ Value KernelCode::shared(Type element, int64_t count) {
   return LLVM::AddressOfOp::create(builder, LLVM::LLVMPointerType::get(builder.getContext(), kShared), global.getSymName());
 }
 
+Value KernelCode::dynamicShared() {
+  constexpr StringLiteral name = "tenon_shared"; // of all kernels: a launch says how much it is
+  constexpr unsigned border = 1024;              // of a tile with the widest swizzle
+  auto global = dyn_cast_or_null<LLVM::GlobalOp>(SymbolTable::lookupSymbolIn(sequence.device, name));
+  if (!global) {
+    OpBuilder at = OpBuilder::atBlockBegin(sequence.device.getBody());
+    global = LLVM::GlobalOp::create(at, builder.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
+                                    LLVM::Linkage::External, name, Attribute(), border, kShared);
+  }
+  return LLVM::AddressOfOp::create(builder, LLVM::LLVMPointerType::get(builder.getContext(), kShared), global.getSymName());
+}
+
 Value KernelCode::table(StringRef stem, Type element, DenseElementsAttr values) {
   LLVM::GlobalOp global;
   for (auto known : sequence.device.getOps<LLVM::GlobalOp>())

@@ -1,6 +1,7 @@
 // tenon.nest as a kernel: a thread per element, or, where a row is reduced, a block per row whose threads share the row's inner
-// dimensions. Where neighbours in memory belong to neighbouring rows, as in the sums of columns, a block has 32 rows.
+// dimensions. Where neighbours in memory belong to neighbouring rows a block has 32 rows; sums of columns: ColumnFolds.h.
 #include "dialect/TensorSizes.h"
+#include "lowering/gpu/ColumnFolds.h"
 #include "lowering/gpu/OnlineFolds.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,6 +22,8 @@ public:
   explicit NestKernel(NestOp nest) : nest(nest), block(nest.getBody().front()), rows(nest.parallelDomain()) { findInner(); }
 
   DictionaryAttr choose() {
+    if (DictionaryAttr choice = ColumnFolds(nest, flattened).choose())
+      return choice;
     auto known = dyn_cast<AffineConstantExpr>(inner);
     if (flattened || (known && known.getValue() <= kFewElements))
       return makeChoice(nest.getContext(), kElements, {{"threads", threadsFor(elements())}});
@@ -36,6 +39,9 @@ public:
       forms.push_back({kRow, {ofBlock}});
     if (!flattened && readsAcrossRows())
       forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}});
+    ColumnFolds columns(nest, flattened);
+    if (columns.fits())
+      forms.push_back(ColumnFolds::form());
     FailureOr<Choice> choice = sequence.choiceOf(nest, forms);
     if (failed(choice))
       return failure();
@@ -48,6 +54,8 @@ public:
         {}};
     nest.walk([&](Operation *op) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(op); });
     launch.threads = *choice->number("threads");
+    if (choice->form() == ColumnFolds::kForm)
+      return columns.generate(sequence, *choice, launch);
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
       return blocksFor(code, code.size(elements()), perBlock ? rowsOfBlock : threads);
     };

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace tenon::gpu {
 namespace {
 
-constexpr int64_t kWarp = 32, kPadding = 8; // of a row of sums in shared memory, so that 8 rows of a warp meet no bank twice
+constexpr int64_t kWarp = 32;
 
 /// An operand's part of a stage: lines by steps of the depth, in the order of memory.
 struct Operand {
@@ -184,36 +184,19 @@ private:
     return gemm.good;
   }
 
-  /// The sums go through the shared memory of the ring, the rows of warps beside each other at a time, so that the code behind
-  /// them stands once and threads beside each other store neighbours.
+  /// The sums go through the shared memory of the ring, the rows of warps beside each other at a time.
   void emitResults(KernelCode &code, GemmCode &gemm, ValueRange sums, Value warpRow, Value warpColumn, Value memory) {
     auto &builder = code.builder;
-    Type f32 = builder.getF32Type();
-    const int64_t width = tile.columns + kPadding;
-    Value lane = remainder(builder, code.thread(), constant(builder, kWarp));
+    const int64_t width = sumsWidth(tile.columns);
     code.strided(constant(builder, 0), constant(builder, 1), constant(builder, tile.warpsDown()), [&](Value down) {
       code.barrier(); // the memory was read before
       code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, warpRow, down), [&] {
-        Value column = add(builder, multiply(builder, warpColumn, constant(builder, tile.warpColumns)),
-                           multiply(builder, remainder(builder, lane, constant(builder, 4)), constant(builder, 2)));
-        Value row = divide(builder, lane, constant(builder, 4));
-        Value base = elementAddress(builder, memory, f32, add(builder, multiply(builder, row, constant(builder, width)), column));
-        for (int64_t i = 0; i < int64_t(sums.size()); ++i) { // four of 16 x 8: two neighbours in two rows
-          const int64_t block = i / 4, rows = 16 * (block / (tile.warpColumns / 8)),
-                        columns = 8 * (block % (tile.warpColumns / 8));
-          const int64_t place = (rows + 8 * (i % 4 / 2)) * width + columns + i % 2;
-          LLVM::StoreOp::create(builder, sums[size_t(i)], elementAddress(builder, base, f32, constant(builder, place)));
-        }
+        Value column = multiply(builder, warpColumn, constant(builder, tile.warpColumns));
+        gemm.storeSums(sums, tile.warpColumns, constant(builder, 0), column, memory, width);
       });
       code.barrier();
       Value firstRow = add(builder, gemm.firstRow, multiply(builder, down, constant(builder, tile.warpRows)));
-      Value size = constant(builder, tile.columns);
-      code.overBlock(constant(builder, tile.warpRows * tile.columns), [&](Value number) {
-        Value row = divide(builder, number, size), column = remainder(builder, number, size);
-        Value place = add(builder, multiply(builder, row, constant(builder, width)), column);
-        gemm.emitResult(add(builder, firstRow, row), add(builder, gemm.firstColumn, column),
-                        LLVM::LoadOp::create(builder, f32, elementAddress(builder, memory, f32, place)));
-      });
+      gemm.emitResults(memory, width, firstRow, tile.warpRows, tile.columns);
     });
   }
 
@@ -226,7 +209,9 @@ private:
 
 static constexpr llvm::StringLiteral kForm = "mma";
 
-DictionaryAttr chooseTensorGemm(const GemmForm &form) {
+DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
+  if (DictionaryAttr choice = chip.hasWarpgroups ? chooseWarpgroupGemm(form) : DictionaryAttr())
+    return choice;
   auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
   const GemmTile tile = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
   return makeChoice(GemmOp(form.op).getContext(), kForm,
@@ -241,21 +226,26 @@ DictionaryAttr chooseTensorGemm(const GemmForm &form) {
 
 LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
   GemmOp op = form.op;
-  FailureOr<Choice> choice = sequence.choiceOf(op, {{kForm,
-                                                     {{"rows", 16, 256, 1, true},
-                                                      {"columns", 16, 256, 1, true},
-                                                      {"depth", 16, 128, 1, true},
-                                                      {"warp_rows", 16, 64, 1, true},
-                                                      {"warp_columns", 16, 64, 1, true},
-                                                      {"stages", 2, 8},
-                                                      {"registers", 32, 255}}}});
+  SmallVector<ChoiceForm> forms{{kForm,
+                                 {{"rows", 16, 256, 1, true},
+                                  {"columns", 16, 256, 1, true},
+                                  {"depth", 16, 128, 1, true},
+                                  {"warp_rows", 16, 64, 1, true},
+                                  {"warp_columns", 16, 64, 1, true},
+                                  {"stages", 2, 8},
+                                  {"registers", 32, 255}}}};
+  if (sequence.chip.hasWarpgroups)
+    forms.push_back(warpgroupForm());
+  FailureOr<Choice> choice = sequence.choiceOf(op, forms);
   if (failed(choice))
     return failure();
+  if (choice->form() == kWarpgroupForm)
+    return generateWarpgroupGemm(form, *choice, sequence);
   auto number = [&](StringRef name) { return *choice->number(name); };
   GemmTile tile{number("rows"),         number("columns"), number("depth"),     number("warp_rows"),
                 number("warp_columns"), number("stages"),  number("registers"), 0};
   tile.shared = tile.stages * (tile.rows + tile.columns) * tile.depth * 2;
-  const int64_t sums = tile.warpRows * (tile.columns + kPadding) * 4; // lie in the memory of the stages
+  const int64_t sums = tile.warpRows * sumsWidth(tile.columns) * 4; // lie in the memory of the stages
   if (tile.warpRows > tile.rows || tile.warpColumns > tile.columns || sums > tile.shared)
     return op->emitOpError("expects in ") << kChosen
                                           << " a warp inside of the tile, and stages with room for its sums, got " // S11

@@ -2,6 +2,7 @@
 #include "Fiber.h"
 #include "Memory.h"
 #include "Order.h"
+#include "Record.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -198,6 +199,8 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
   uint64_t *records = recordsOf(address, bytes);
   if (!records)
     outside(site, thread, address, bytes, writes ? "writes" : "reads");
+  if (writes)
+    Recorder::noteWrite(site, address, bytes);
   const uint32_t self = machine.blockNumber + 1;
   const uint64_t first = (address - lastBuffer->begin) / 2, last = (address + bytes - 1 - lastBuffer->begin) / 2;
   for (uint64_t i = first; i <= last; ++i) {
@@ -311,13 +314,27 @@ void shadowArrived(const Site &site, const Thread &thread, uint64_t address, uin
   }
 }
 
-void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes, Sync &order) {
+void shadowEngineRead(const Site &site, const Thread &issuer, uint32_t engine, uint64_t address, uint32_t bytes) {
+  said = false;
+  if (address - arena >= kArena)
+    outside(site, issuer, address, bytes, "multiplies in shared memory");
+  bound(site, issuer, address, bytes, "multiplies");
+  Access access(site, engine, false);
+  for (uint32_t at = 0; at < bytes; at += 2) {
+    const Cell &cell = cellAt(address + at);
+    if (cell.write && cell.write < kReported && !engineSees(cell.write, issuer.index))
+      say("proxy", "what is read at " + placeOf(site) + " was written without a fence.proxy.async behind it, at " +
+                       siteText(cell.writeSite));
+    access.read(address + at);
+  }
+}
+
+void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes) {
   for (uint32_t at = 0; at < bytes; at += 2) {
     Cell &cell = cellAt(address + at);
     cell.write = epochOf(copyEngine());
     cell.writeSite = site.number;
   }
-  order.addCopies();
 }
 
 void shadowForget(uint64_t buffer) { globalRecords.erase(buffer); }

@@ -23,8 +23,10 @@ void shadowWrite(const Site &site, const Thread &thread, uint64_t address, uint3
 void shadowPending(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
 void shadowArrived(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
 
-/// A bulk copy, whose bytes are there for those that take `order` afterwards.
-void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes, Sync &order);
+/// Bytes of a bulk copy are there for those that its barrier lets go on.
+void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes);
+/// By the engine of a warp's products (Order.h), which a thread of it has started.
+void shadowEngineRead(const Site &site, const Thread &issuer, uint32_t engine, uint64_t address, uint32_t bytes);
 
 /// A buffer that is freed.
 void shadowForget(uint64_t buffer);

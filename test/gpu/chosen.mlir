@@ -47,7 +47,7 @@ func.func @attention(%q: tensor<1x20x2x8xf32>, %k: tensor<1x20x2x8xf32>, %v: ten
   return
 }
 
-// A row by one thread, by few, by many; rows that are neighbours in memory by a block each.
+// A row by one thread, by few, by many; rows that are neighbours in memory by a block for several, and by slices.
 func.func @rows(%x: tensor<33x70xf32>) {
   %a = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64}}} {
   ^bb0(%i: index):
@@ -78,6 +78,16 @@ func.func @rows(%x: tensor<33x70xf32>) {
   }
   tenon.output 0 "a", %a : tensor<33xf32>
   tenon.output 1 "b", %b : tensor<33xf32>
+  %d = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 2 : i64, threads = 96 : i64}}} {
+  ^bb0(%j: index):
+    %s = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x70xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%j], %s : f32
+  }
   tenon.output 2 "c", %c : tensor<70xf32>
+  tenon.output 3 "d", %d : tensor<70xf32>
   return
 }
