@@ -59,6 +59,15 @@ void finishKernels(llvm::Module &module) {
   }
 }
 
+/// Quotients of f32 are those of div.approx, within 2 units in the last place: a correctly rounded one is a function of some 20
+/// instructions with a branch, and stands in tanh, the gradient of GELU, softmax.
+void divideByInstructions(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function))
+      if (op.getOpcode() == llvm::Instruction::FDiv && op.getType()->isFloatTy())
+        op.setHasApproxFunc(true);
+}
+
 /// By the bytes of its bitcode, as whoever runs that in the place of the PTX finds it (test/gpu-emu).
 std::string hashOf(llvm::StringRef bitcode) {
   const auto hash = llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(bitcode.bytes_begin(), bitcode.bytes_end()));
@@ -82,6 +91,7 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
   if (llvm::verifyModule(module, &errors))
     return result;
   optimise(module, *machine);
+  divideByInstructions(module);
   if (form == CodeForm::Llvm) {
     llvm::raw_string_ostream(result.data) << module;
     return result;

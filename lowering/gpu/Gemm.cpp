@@ -86,12 +86,12 @@ private:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       Value step = loop.getInductionVar();
+      Value isNext = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, step, constant(builder, 0));
+      code.ifThen(isNext, [&] { code.barrier(); }); // the steps before have been multiplied
       fill(code, gemm, form.a, tile.rows, gemm.firstRow, step, memoryA);
       fill(code, gemm, form.b, tile.columns, gemm.firstColumn, step, memoryB);
       code.barrier();
-      SmallVector<Value> after = multiplySteps(code, memoryA, memoryB, row, column, loop.getRegionIterArgs());
-      code.barrier(); // before the next steps come
-      scf::YieldOp::create(builder, after);
+      scf::YieldOp::create(builder, multiplySteps(code, memoryA, memoryB, row, column, loop.getRegionIterArgs()));
     }
     emitResults(code, gemm, loop.getResults(), row, column);
     return gemm.good;
