@@ -186,14 +186,13 @@ void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t row
       Value column = add(builder, firstColumn, place);
       code.ifThen(isBelow(column, form.columns), [&] {
         code.strided(start, constant(builder, step * together), constant(builder, rows), [&](Value row) {
-          SmallVector<Value> ofRows, sums;
+          SmallVector<Value> sums;
+          Value from = add(builder, multiply(builder, row, constant(builder, width)), place);
           for (int64_t i = 0; i < together; ++i) {
-            Value own = add(builder, row, constant(builder, i * step));
-            Value from = add(builder, multiply(builder, own, constant(builder, width)), place);
-            ofRows.push_back(add(builder, first, own));
-            sums.push_back(LLVM::LoadOp::create(builder, form.element, elementAddress(builder, memory, form.element, from)));
+            Value at = elementAddress(builder, memory, form.element, add(builder, from, constant(builder, i * step * width)));
+            sums.push_back(LLVM::LoadOp::create(builder, form.element, at));
           }
-          emitTogether(ofRows, column, sums);
+          emitTogether(add(builder, first, row), step, column, sums);
         });
       });
     }
@@ -205,20 +204,21 @@ void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t row
 }
 
 /// Rows behind the last one compute what that one does, and store nothing.
-void GemmCode::emitTogether(ArrayRef<Value> rows, Value column, ArrayRef<Value> sums) {
-  std::vector<ScalarCode> each(rows.size(), scalars);
+void GemmCode::emitTogether(Value row, int64_t step, Value column, ArrayRef<Value> sums) {
+  std::vector<ScalarCode> each(sums.size(), scalars);
   SmallVector<Value> isInside;
-  Value last = subtract(builder, code.size(form.sizeOf(form.rows)), constant(builder, 1));
-  for (auto [scalar, row, sum] : llvm::zip_equal(each, rows, sums)) {
+  Value left = subtract(builder, code.size(form.sizeOf(form.rows)), row), last = subtract(builder, left, constant(builder, 1));
+  for (auto [i, scalar] : llvm::enumerate(each)) {
+    Value away = constant(builder, int64_t(i) * step), own = add(builder, row, minimum(builder, away, last));
     llvm::DenseMap<int64_t, Value> indices(batchIndices);
-    for (auto [labels, index] : {std::pair<const Labels *, Value>(&form.rows, minimum(builder, row, last)),
-                                 std::pair<const Labels *, Value>(&form.columns, column)})
+    for (auto [labels, index] :
+         {std::pair<const Labels *, Value>(&form.rows, own), std::pair<const Labels *, Value>(&form.columns, column)})
       for (auto [label, one] : llvm::zip_equal(*labels, scalar.split(index, form.sizesOfLabels(*labels))))
         indices[label] = one;
     for (int64_t label = 0; label < form.rank; ++label)
       scalar.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
-    scalar.bind(form.block.getArgument(unsigned(form.rank)), sum);
-    isInside.push_back(isBelow(row, form.rows));
+    scalar.bind(form.block.getArgument(unsigned(form.rank)), sums[i]);
+    isInside.push_back(arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, left, away));
   }
   for (Operation &op : form.block)
     for (auto [scalar, inside] : llvm::zip_equal(each, isInside))

@@ -61,7 +61,7 @@ public:
   bool good = true;            // false: reported
 
 private:
-  void emitTogether(llvm::ArrayRef<Value> rows, Value column, llvm::ArrayRef<Value> sums);
+  void emitTogether(Value row, int64_t step, Value column, llvm::ArrayRef<Value> sums);
   const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
   Value isBelow(Value index, const Labels &labels);
   Value addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset);
