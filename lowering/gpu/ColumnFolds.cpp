@@ -9,6 +9,8 @@ namespace tenon::gpu {
 /// Columns of a block, which lie beside each other; terms that a slice is worth having for; slices at most, and blocks that they
 /// are to make.
 constexpr int64_t kColumns = 32, kThreads = 256, kTermsOfSlice = 64, kMostSlices = 128, kBlocks = 2048;
+/// Terms that a thread reads before it adds them: one at a time would wait for memory each time.
+constexpr int64_t kAtOnce = 4;
 
 ColumnFolds::ColumnFolds(NestOp nest, EachOp flattened)
     : nest(nest), context(nest.getContext()), sizes(nest.parallelDomain()), indices(nest.getBody().getArguments()) {
@@ -116,6 +118,32 @@ void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block
   });
 }
 
+/// The terms from `first` on in steps of `step`, in their order. Null: reported.
+static Value foldStrided(KernelCode &code, ScalarCode &scalars, FoldOp fold, Value count, Value first, Value step) {
+  auto &builder = code.builder;
+  SmallVector<AffineExpr> sizes = llvm::to_vector(fold.getSizes().getResults());
+  Block &block = fold.getBody().front();
+  Value all = multiply(builder, step, constant(builder, kAtOnce));
+  Value end = subtract(builder, count, multiply(builder, step, constant(builder, kAtOnce - 1)));
+  auto loop =
+      scf::ForOp::create(builder, first, end, all, ValueRange{neutralElement(builder, fold.getKind(), fold.getType()), first});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value sum = loop.getRegionIterArgs()[0], number = loop.getInductionVar();
+    for (int64_t k = 0; k < kAtOnce; ++k) {
+      scalars.bindSplit(block.getArguments(), number, sizes);
+      if (!scalars.emitOps(block))
+        return {};
+      sum = combine(builder, fold.getKind(), sum, scalars.get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
+      number = add(builder, number, step);
+    }
+    scf::YieldOp::create(builder, ValueRange{sum, number});
+  }
+  Value rest = scalars.foldPart(fold, loop.getResult(1), step);
+  return rest ? combine(builder, fold.getKind(), loop.getResult(0), rest) : Value();
+}
+
 /// A thread has every so manieth term of one column, from that of its own number on.
 bool ColumnFolds::emitParts(KernelCode &code) const {
   auto &builder = code.builder;
@@ -134,7 +162,7 @@ bool ColumnFolds::emitParts(KernelCode &code) const {
                   auto fold = dyn_cast<FoldOp>(op);
                   if (!fold && !behind.contains(op) && !isa<PutOp, YieldOp>(op))
                     good = good && scalars.emitOp(*op);
-                  Value part = good && fold ? scalars.foldPart(fold, first, step) : Value();
+                  Value part = good && fold ? foldStrided(code, scalars, fold, code.size(termsOf(fold)), first, step) : Value();
                   good = good && (part || !fold);
                   if (!part)
                     continue;

@@ -109,12 +109,7 @@ private:
         LLVM::StoreOp::create(builder, sums[unsigned(i * tile.own + j)], elementAddress(builder, memory, element, place));
       }
     code.barrier();
-    code.overBlock(constant(builder, tile.rows * tile.columns), [&](Value number) {
-      Value size = constant(builder, tile.columns);
-      gemm.emitResult(add(builder, gemm.firstRow, divide(builder, number, size)),
-                      add(builder, gemm.firstColumn, remainder(builder, number, size)),
-                      LLVM::LoadOp::create(builder, element, elementAddress(builder, memory, element, number)));
-    });
+    gemm.emitResults(memory, tile.columns, gemm.firstRow, tile.rows, tile.columns, 1); // registers are few
   }
 
   const GemmForm &form;

@@ -119,8 +119,8 @@ func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v:
 // CPU-NOT: tenon.chosen
 // Nests: a thread per element; a block per row that is reduced; a block for rows that are neighbours in memory.
 // GPU-LABEL: func.func @nests
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "row", threads = 64 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64, vector = 1 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64}}
 // GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "rows", rows = 32 : i64, threads = 256 : i64}}
 func.func @nests(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.nest affine_map<() -> (70, 50)> : tensor<70x50xf32> {
