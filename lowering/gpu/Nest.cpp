@@ -279,7 +279,6 @@ private:
           scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock, isOnlyPut(fold.getValue())));
       } else if (auto each = dyn_cast<EachOp>(op)) {
         ifRow({}, [&] { good = emitEach(code, scalars, each, first, step); });
-        code.barrier();
       } else if (isa<PutOp>(op)) {
         Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, first, constant(builder, 0));
         ifRow(isFirst, [&] { good = scalars.emitOp(op); });

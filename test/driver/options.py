@@ -141,7 +141,9 @@ ROWS = {
     "inspect": MODEL + [("model", ["--tier", "portable"], CHANGES), ("model", ["--bind", "T=5"], CHANGES),
                         ("model", ["--entry", "eval"], CHANGES), ("model", ["--entry", "nothing"], "no entry 'nothing'"),
                         ("model", ["--json"], CHANGES), ("model", ["--graph"], "--graph draws a specification"),
-                        ("run", ["--graph"], "--graph draws a specification")],
+                        ("run", ["--graph"], "--graph draws a specification"),
+                        ("model", ["--ptx"], "--ptx is for the kernels of an artifact for a GPU"),
+                        ("model", ["--chip", "sm_90"], "--chip is for the kernels of an artifact for a GPU")],
     # What the options of --attention change is in attention.test: this run was trained from a compiled model.
     "plot": [("run", ["--log"], CHANGES), ("run", ["--smooth", "2"], CHANGES),
              ("run", ["--smooth", "0"], "must be a whole number"), ("run", ["--attention"], "keeps no specification"),

@@ -175,8 +175,6 @@ Expected<std::vector<GpuCode>> readGpu(const Options &options, const runtime::Ar
 /// The PTX of all kernels, or of one.
 Status printPtx(const Options &options, const runtime::Artifact &artifact) {
   const TnArtifact &table = *artifact.code().table();
-  if (table.module_count == 0)
-    return usageError("--ptx prints the code of an artifact for a GPU, and this one is for ", artifact.manifest().device);
   for (const TnModule *const *module = table.modules; module != table.modules + table.module_count; ++module) {
     std::string text = options.kernel.empty() ? std::string((*module)->text) : ptxOf((*module)->text, options.kernel);
     if (text.empty())
@@ -233,6 +231,11 @@ Status run(Options &options) {
   if (!model.ok())
     return model.status();
   const Manifest &manifest = model->artifact->manifest();
+  if (const char *option = options.ptx             ? "--ptx"
+                           : !options.chip.empty() ? "--chip"
+                                                   : nullptr;
+      option && model->artifact->code().table()->module_count == 0)
+    return usageError(option, " is for the kernels of an artifact for a GPU, and this one is for ", manifest.device);
   if (options.ptx)
     return printPtx(options, *model->artifact);
   for (const std::string &name : options.entries)
@@ -300,11 +303,12 @@ void addInspect(CLI::App &app, int &exitCode) {
   command->add_option("--ptx", options->kernel, "of an artifact for a GPU: its PTX alone, that of all kernels or of KERNEL")
       ->expected(0, 1)
       ->type_name("[KERNEL]")
-      ->excludes("--json");
+      ->excludes("--json", "--graph", "--entry");
   command
       ->add_option("--chip", options->chip,
                    "of an artifact for a GPU: for which chip ptxas says registers, or none (default: that of the code)")
-      ->type_name("CHIP");
+      ->type_name("CHIP")
+      ->excludes("--ptx", "--graph");
   command->footer("Examples:\n  tenon inspect gpt2.tn --bind B=4 --bind T=64\n  tenon inspect gpt2.tn --graph --entry infer | "
                   "dot -Tsvg -o gpt2.svg");
   onRun(*command, exitCode, [options, command] {
