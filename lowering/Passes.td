@@ -164,9 +164,11 @@ def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   let description = [{
     Chooses which values exist in memory, and inlines every other op into the kernels that read it: elementwise ops, views and
     sources into `tenon.nest` and into epilogues of `tenon.gemm`; contractions become `tenon.gemm`; reductions and normalizers
-    become rows of a nest. With `fuse=false` every op gets a kernel of its own.
+    become rows of a nest. With `fuse=false` every op gets a kernel of its own. What a contraction computes where it reads an
+    operand ends at what the target says (`Target::mostCostOfOperand`).
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "inline producers into consumers">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "inline producers into consumers">,
+                 Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">];
   let dependentDialects = ["::tenon::TenonDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 

@@ -35,7 +35,7 @@ static void buildKernelPipeline(OpPassManager &module, const FormOptions &option
   function.addPass(createApplyNumerics());
   function.addPass(createRecomputeBlocks());
   function.addPass(createCSEPass());
-  function.addPass(createSelectKernels({/*fuse=*/!options.decomposed}));
+  function.addPass(createSelectKernels({/*fuse=*/!options.decomposed, options.target.getValue()}));
   function.addPass(createCSEPass());
   PanelParametersOptions panels;
   panels.target = options.target.getValue();

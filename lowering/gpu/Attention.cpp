@@ -1,136 +1,27 @@
-// Fused attention: operands, tiles, shared memory, products.
+// Fused attention by fused multiply-adds: tiles, shared memory, products.
 #include "lowering/gpu/Attention.h"
 #include "dialect/ElementModel.h"
-#include "dialect/TensorSizes.h"
-#include "lowering/code/Reductions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
 namespace tenon::gpu {
 
-static SmallVector<AffineExpr> sizesOfTensor(Value tensor) { return sizesOf(cast<RankedTensorType>(tensor.getType())); }
-
-AffineExpr AttentionOperands::batches() const { return sizesOfTensor(query)[0]; }
-AffineExpr AttentionOperands::queries() const { return sizesOfTensor(query)[1]; }
-AffineExpr AttentionOperands::keys() const { return sizesOfTensor(key)[1]; }
-AffineExpr AttentionOperands::rowsOfTables() const { return sizesOfTensor(anyTable())[0]; }
-
-void AttentionOperands::read(ArrayAttr mask, ArrayAttr place, ArrayAttr indexLabels, Attribute selection) {
-  std::string problem; // none: the op is verified
-  for (Attribute attribute : mask)
-    masks.push_back(*toMask(attribute, problem));
-  for (Attribute attribute : place)
-    places.push_back(*toForm(attribute, problem));
-  for (Attribute attribute : indexLabels)
-    labels.push_back(labelsOf(attribute));
-  if (selection)
-    select = *toMask(selection, problem);
-}
-
-SmallVector<Value> AttentionOperands::tensors() const {
-  SmallVector<Value> result{query, key, value};
-  for (Value optional : {positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable})
-    if (optional)
-      result.push_back(optional);
-  llvm::append_range(result, indexOperands);
-  return result;
-}
-
-bool AttentionOperands::dependsOn(const MaskForm &form, int64_t label) const {
-  return llvm::any_of(form.terms, [&](const MaskForm::Term &term) { return llvm::is_contained(labels[term.operand], label); });
-}
-
 std::optional<PairTile> PairTile::fitting(ArrayRef<int64_t> widths, int64_t planes, Type element) {
-  constexpr int64_t sharedBytes = 48 << 10; // of a block, without asking for more
   for (int64_t side : {32, 16, 8}) {
     int64_t ofRow = planes * stride(side);
     for (int64_t width : widths)
       ofRow += stride(width);
-    if (side * ofRow * elementBytes(element) <= sharedBytes)
+    if (side * ofRow * elementBytes(element) <= kBlockBytes)
       return PairTile{side};
   }
   return std::nullopt;
 }
 
 AttentionTile::AttentionTile(KernelCode &code, const AttentionOperands &operands, PairTile tile)
-    : code(code), builder(code.builder), operands(operands), tile(tile), element(operands.element()), scalars(code, ValueRange()),
-      queries(code.size(operands.queries())), keys(code.size(operands.keys())), drops(operands.threshold() > 0) {
-  if (operands.anyTable())
-    rows = code.size(operands.rowsOfTables());
+    : AttentionCode(code, operands), tile(tile) {
   threadRow = divide(builder, code.thread(), number(PairTile::across));
   threadColumn = remainder(builder, code.thread(), number(PairTile::across));
-}
-
-Value AttentionTile::enter(int64_t heads, Value tiles, Value &ofHeads) {
-  Value rest = divide(builder, code.block(), tiles), count = number(heads);
-  ofHeads = remainder(builder, rest, count);
-  batch = divide(builder, rest, count);
-  return multiply(builder, remainder(builder, code.block(), tiles), number(tile.side));
-}
-
-/// Each thread combines with the one whose number differs in one bit: all get the same bits.
-Value AttentionTile::acrossRow(Reduction kind, Value value) {
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto word = [&](int64_t number) -> Value {
-    return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(number)));
-  };
-  auto other = [&](StringRef name, Type type, Value own, int64_t lane) -> Value {
-    return LLVM::CallIntrinsicOp::create(builder, type, builder.getStringAttr(name),
-                                         ValueRange{word(-1), own, word(lane), word(31)})
-        .getResult(0);
-  };
-  for (int64_t lane = 1; lane < PairTile::across; lane *= 2) {
-    Value partner;
-    if (element.isF64()) {
-      Value bits = LLVM::BitcastOp::create(builder, i64, value), half = number(32);
-      auto part = [&](Value shifted) -> Value {
-        Value own = arith::TruncIOp::create(builder, i32, shifted);
-        return arith::ExtUIOp::create(builder, i64, other("llvm.nvvm.shfl.sync.bfly.i32", i32, own, lane));
-      };
-      Value low = part(bits), high = part(arith::ShRUIOp::create(builder, bits, half));
-      partner = LLVM::BitcastOp::create(builder, element,
-                                        arith::OrIOp::create(builder, low, arith::ShLIOp::create(builder, high, half)));
-    } else {
-      partner = other("llvm.nvvm.shfl.sync.bfly.f32", element, value, lane);
-    }
-    if (kind == Reduction::max)
-      value = select(arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, partner, value), partner, value);
-    else
-      value = arith::AddFOp::create(builder, value, partner);
-  }
-  return value;
-}
-
-Value AttentionTile::offsetOfQuery(Value query, int64_t width) {
-  Value index = add(builder, multiply(builder, batch, queries), query);
-  return multiply(builder, add(builder, multiply(builder, index, number(operands.heads())), head), number(width));
-}
-Value AttentionTile::offsetOfKey(Value key, int64_t width) {
-  Value index = add(builder, multiply(builder, batch, keys), key);
-  return multiply(builder, add(builder, multiply(builder, index, number(operands.keyHeads())), keyHead), number(width));
-}
-Value AttentionTile::offsetOfPlace(Value place, int64_t width) {
-  return multiply(builder, add(builder, multiply(builder, place, number(operands.heads())), head), number(width));
-}
-Value AttentionTile::statistic(Value tensor, Value query) {
-  Value index = add(builder, multiply(builder, batch, number(operands.heads())), head);
-  return elementAddress(builder, code.pointer(tensor), element, add(builder, multiply(builder, index, queries), query));
-}
-
-Value AttentionTile::widened(Value value, bool isRounded) {
-  if (isRounded)
-    value = arith::TruncFOp::create(builder, operands.storage(), value);
-  return value.getType() == element ? value : arith::ExtFOp::create(builder, element, value).getResult();
-}
-Value AttentionTile::load(Value tensor, Value index) {
-  return widened(scalars.load(storedType(tensor), code.pointer(tensor), index), rounds(tensor));
-}
-void AttentionTile::store(Value tensor, Value index, Value value) {
-  const Type stored = storedType(tensor);
-  if (stored != element)
-    value = arith::TruncFOp::create(builder, stored, value);
-  scalars.store(stored, code.pointer(tensor), index, value);
 }
 
 Value AttentionTile::sharedAt(SharedRows rows, Value row, Value column) {

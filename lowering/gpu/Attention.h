@@ -1,58 +1,10 @@
-// What the kernels of fused attention share. A block has a (batch, head) and a tile of pairs: rows are queries, columns are keys
-// or, for gradients of tables, places in them. Eight threads lie beside each other along the columns; each has a few rows and
-// columns, and the pairs of them in registers. No pair is ever in memory but the tile's in shared memory.
+// What the kernels of fused attention by fused multiply-adds share. A block has a (batch, head) and a tile of pairs: rows are
+// queries, columns are keys or, for gradients of tables, places in them. Eight threads lie beside each other along the columns;
+// each has a few rows and columns, and the pairs of them in registers. No pair is ever in memory but the tile's in shared memory.
 #pragma once
-#include "dialect/AttentionMasks.h"
-#include "lowering/gpu/ScalarCode.h"
+#include "lowering/gpu/AttentionCode.h"
 
 namespace tenon::gpu {
-
-/// The operands and attributes that tenon.attention and tenon.attention_grad have in common.
-struct AttentionOperands {
-  template <class Op>
-  explicit AttentionOperands(Op op)
-      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
-        selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
-        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), depth(op.getDepth()),
-        step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()), back(op.getBack()),
-        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()),
-        indexOperands(op.getIndexOperands()) {
-    read(op.getMask(), op.getPlace(), op.getIndexLabels(), op.getSelect().value_or(mlir::Attribute()));
-  }
-
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, depth;
-  mlir::Region *step, *placeCode; // null: none
-  std::optional<int64_t> back;
-  double scale, rate;
-  int64_t site;
-  llvm::SmallVector<Value> indexOperands;
-  llvm::SmallVector<llvm::SmallVector<int64_t>> labels; // of the index operands
-  std::vector<Mask> masks;
-  std::optional<Mask> select;
-  llvm::SmallVector<MaskForm> places; // where no code computes the place
-
-  /// Of queries, keys, values, tables, y and their gradients in memory.
-  Type storage() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
-  /// What is computed in: of scores, sums, shared memory, statistics.
-  Type element() const { return elementModel(storage()).compute; }
-  int64_t heads() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(2); }
-  int64_t keyHeads() const { return mlir::cast<mlir::RankedTensorType>(key.getType()).getDimSize(2); }
-  int64_t keyWidth() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(3); }
-  int64_t valueWidth() const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(3); }
-  mlir::AffineExpr batches() const;
-  mlir::AffineExpr queries() const;
-  mlir::AffineExpr keys() const;
-  /// Any of the tables, which have the same rows; null: none.
-  Value anyTable() const { return table ? table : scoreTable ? scoreTable : valueTable ? valueTable : keyTable; }
-  mlir::AffineExpr rowsOfTables() const;
-  /// Of 65536, the elements dropped.
-  int64_t threshold() const { return std::llround(rate * 65536); }
-  bool dependsOn(const MaskForm &form, int64_t label) const;
-  llvm::SmallVector<Value> tensors() const;
-
-private:
-  void read(mlir::ArrayAttr mask, mlir::ArrayAttr place, mlir::ArrayAttr indexLabels, mlir::Attribute selection);
-};
 
 /// Rows and columns of a block's pairs, `side` of each.
 struct PairTile {
@@ -95,33 +47,17 @@ struct Pairs {
   Vectors::Of keysBy = Vectors::Of::Column, placesBy = Vectors::Of::Pair;
 };
 
-struct IndexRange {
-  Value low, high; // [low, high)
-};
-
-class AttentionTile {
+class AttentionTile : public AttentionCode {
 public:
   AttentionTile(KernelCode &code, const AttentionOperands &operands, PairTile tile);
 
-  KernelCode &code;
-  ImplicitLocOpBuilder &builder;
-  const AttentionOperands &operands;
   const PairTile tile;
-  const Type element;
-  ScalarCode scalars;
-  Value queries, keys, rows; // I, J, and the rows of the tables
-  Value batch, head, keyHead;
-  const bool drops;
 
-  Value number(int64_t value) { return constant(builder, value); }
-  Value real(double value) { return mlir::arith::ConstantOp::create(builder, builder.getFloatAttr(element, value)); }
-  llvm::SmallVector<Value> zeros(int64_t count) { return llvm::SmallVector<Value>(size_t(count), real(0)); }
-  Value select(Value condition, Value a, Value b) { return mlir::arith::SelectOp::create(builder, condition, a, b); }
-  Value less(Value a, Value b) { return builder.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::slt, a, b); }
-  Value both(Value a, Value b) { return builder.createOrFold<mlir::arith::AndIOp>(a, b); }
   Value exponential(Value x) { return exponentialAtMostOne(builder, x); }
-  /// Splits the number of the block: batch, then heads of `heads` ones, then one of `tiles`, which is returned times the side.
-  Value enter(int64_t heads, Value tiles, Value &ofHeads);
+  /// As of AttentionCode; the first row of the tile.
+  Value enter(int64_t heads, Value tiles, Value &ofHeads) {
+    return multiply(builder, AttentionCode::enter(heads, tiles, ofHeads), number(tile.side));
+  }
   /// Row r and column c of the thread, in the tile.
   Value row(int64_t r) { return add(builder, threadRow, number(r * tile.down())); }
   Value column(int64_t c) { return add(builder, threadColumn, number(c * PairTile::across)); }
@@ -129,16 +65,8 @@ public:
     return builder.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq, threadColumn, number(0));
   }
   /// The sum or maximum over the threads of a row, in each of them.
-  Value acrossRow(Reduction kind, Value value);
+  Value acrossRow(Reduction kind, Value value) { return across(kind, value, PairTile::across); }
 
-  // Elements: what is stored short is widened, and rounded.
-  Value load(Value tensor, Value index);
-  void store(Value tensor, Value index, Value value);
-  // Offsets of vectors in tensors, of `width`.
-  Value offsetOfQuery(Value query, int64_t width);
-  Value offsetOfKey(Value key, int64_t width);
-  Value offsetOfPlace(Value place, int64_t width);
-  Value statistic(Value tensor, Value query); // of [B, H, I]
   SharedRows sharedRows(int64_t width) {
     return {code.shared(element, tile.side * PairTile::stride(width)), PairTile::stride(width)};
   }
@@ -165,17 +93,12 @@ public:
   Pairs pairsAtPlaces(Value firstQuery, Value firstPlace);
   /// The key that a query reads a row of the tables for, inside of the keys, and whether there is one.
   std::pair<Value, Value> keyAt(Value query, Value place);
-  /// The rows of the tables that a pair reads.
-  llvm::SmallVector<Value> placesOf(Value query, Value key);
   /// The keys that some query of [first, last] may see, and the queries that may see some such key, as far as masks say it by
   /// bounds.
-  IndexRange keysSeen(Value first, Value last) { return seen(/*keys=*/true, first, last); }
-  IndexRange queriesThatSee(Value first, Value last) { return seen(/*keys=*/false, first, last); }
+  IndexRange keysSeen(Value first, Value last) { return seen(/*ofKeys=*/true, first, last, tile.side); }
+  IndexRange queriesThatSee(Value first, Value last) { return seen(/*ofKeys=*/false, first, last, tile.side); }
   /// The queries for which some row of the tables in [first, last] may belong to a key.
   IndexRange queriesAtPlaces(Value first, Value last);
-  Value isSelected(Value query, Value key);
-  /// Whether dropout keeps the pair's probability.
-  Value keeps(Value query, Value key);
 
   // Products. Sums have an entry for each pair.
   llvm::SmallVector<Value> dot(const Vectors &a, const Vectors &b, int64_t width, mlir::ValueRange sums);
@@ -198,20 +121,7 @@ public:
   llvm::SmallVector<Value> weightsOfColumns(SharedRows pairs, Value n);
 
 private:
-  /// Keys and values that lie unrounded in memory.
-  bool rounds(Value tensor) const {
-    return (tensor == operands.key || tensor == operands.value) && storedType(tensor) != operands.storage() &&
-           storedType(tensor) == operands.element();
-  }
-  static Type storedType(Value tensor) { return mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType(); }
   Vectors vectorsIn(Value tensor, Vectors::Of of) { return {of, code.pointer(tensor), storedType(tensor), rounds(tensor), {}}; }
-  Value widened(Value value, bool isRounded);
-  Value integer(int64_t operand, Value query, Value key);
-  Value elementOf(int64_t operand, Value query, Value key);
-  Value form(const MaskForm &form, Value query, Value key);
-  Value test(const Mask &mask, Value query, Value key);
-  Value visible(Value query, Value key);
-  IndexRange seen(bool ofKeys, Value first, Value last);
   Value threadRow, threadColumn;
 };
 

@@ -2,6 +2,7 @@
 // maximum and the sum of a row are kept up to date, and what was summed under an earlier maximum is scaled.
 #include "dialect/Places.h"
 #include "lowering/gpu/AttentionKernels.h"
+#include "lowering/gpu/TensorAttention.h"
 #include <limits>
 
 using namespace mlir;
@@ -153,11 +154,21 @@ LogicalResult generateAttention(AttentionOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
   if (llvm::none_of(op->getResults(), isRead))
     return success();
-  FailureOr<PairTile> chosen = chosenTile(op, *forwardTile(operands), sequence);
-  if (failed(chosen))
+  SmallVector<ChoiceForm> forms{pairsForm(*forwardTile(operands))};
+  if (tensorTile(operands))
+    forms.push_back(
+        {kTensorForm,
+         {{"rows", 16, 128, 1, true}, {"warp_rows", 16, 32, 1, true}, {"keys", 16, 64, 1, true}, {"registers", 32, 255}}});
+  FailureOr<Choice> choice = sequence.choiceOf(op, forms);
+  if (failed(choice))
     return failure();
-  const PairTile tile = *chosen;
-  Launch launch = attentionLaunch("attention", op.getLoc(), operands, tile, operands.heads(), operands.queries());
+  auto number = [&](StringRef name) { return *choice->number(name); };
+  if (choice->form() == kTensorForm)
+    return generateTensorAttention(op, operands, {number("rows"), number("warp_rows"), number("keys"), number("registers")},
+                                   sequence);
+  const PairTile tile{number("side")};
+  Launch launch =
+      attentionLaunch("attention", op.getLoc(), operands, tile.side, tile.threads(), operands.heads(), operands.queries());
   for (Value result : op->getResults())
     if (isRead(result))
       launch.writes.push_back(result);

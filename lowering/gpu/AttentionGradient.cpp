@@ -1,6 +1,7 @@
 // tenon.attention_grad as up to three kernels: for tiles of queries, of keys, and of rows of tables. Each computes the scores
 // again and sums what is its own in a fixed order; no gradient is added to by two blocks.
-#include "lowering/gpu/AttentionGradient.h"
+#include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TensorAttentionGradient.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -91,10 +92,16 @@ void AttentionGradient::store(Value result, ArrayRef<Value> sums, int64_t width,
 
 LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
-  FailureOr<PairTile> chosen = chosenTile(op, *backwardTile(operands), sequence);
-  if (failed(chosen))
+  SmallVector<ChoiceForm> forms{pairsForm(*backwardTile(operands))};
+  if (std::optional<GradientTile> largest = tensorGradientTile(op))
+    forms.push_back(tensorGradientForm(*largest));
+  FailureOr<Choice> choice = sequence.choiceOf(op, forms);
+  if (failed(choice))
     return failure();
-  const PairTile tile = *chosen;
+  auto number = [&](StringRef name) { return *choice->number(name); };
+  if (choice->form() == kTensorForm)
+    return addTensorGradients(op, operands, {number("side"), number("columns"), number("registers")}, sequence);
+  const PairTile tile{number("side")};
   const WantedGradients wanted(op);
   if (!wanted.ofQueries().empty())
     addQueryGradients(op, operands, tile, sequence);

@@ -1,5 +1,6 @@
 #include "lowering/gpu/AttentionKernels.h"
-#include "lowering/gpu/AttentionGradient.h"
+#include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TensorAttentionGradient.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -16,29 +17,34 @@ std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
   return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element());
 }
 
-static constexpr llvm::StringLiteral kForm = "pairs";
-
-static DictionaryAttr choiceOf(Operation *op, std::optional<PairTile> tile) {
-  return makeChoice(op->getContext(), kForm, {{"side", tile->side}});
+static DictionaryAttr choiceOf(Operation *op, PairTile tile) {
+  return makeChoice(op->getContext(), kPairsForm, {{"side", tile.side}});
 }
-DictionaryAttr chooseAttention(AttentionOp op) { return choiceOf(op, forwardTile(AttentionOperands(op))); }
-DictionaryAttr chooseAttentionGradient(AttentionGradOp op) { return choiceOf(op, backwardTile(AttentionOperands(op))); }
-
-FailureOr<PairTile> chosenTile(Operation *op, PairTile largest, LaunchSequence &sequence) {
-  FailureOr<Choice> choice = sequence.choiceOf(op, {{kForm, {{"side", 8, largest.side, 1, true}}}});
-  if (failed(choice))
-    return failure();
-  return PairTile{*choice->number("side")};
+DictionaryAttr chooseAttention(AttentionOp op) {
+  const AttentionOperands operands(op);
+  if (std::optional<TensorTile> tile = tensorTile(operands))
+    return makeChoice(
+        op.getContext(), kTensorForm,
+        {{"rows", tile->rows}, {"warp_rows", tile->warpRows}, {"keys", tile->keys}, {"registers", tile->registers}});
+  return choiceOf(op, *forwardTile(operands));
+}
+DictionaryAttr chooseAttentionGradient(AttentionGradOp op) {
+  if (std::optional<GradientTile> tile = tensorGradientTile(op))
+    return makeChoice(op.getContext(), kTensorForm,
+                      {{"side", tile->side}, {"columns", tile->columns}, {"registers", tile->registers}});
+  return choiceOf(op, *backwardTile(AttentionOperands(op)));
 }
 
-Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, PairTile tile, int64_t heads,
-                       AffineExpr lines) {
-  Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, tile.threads(), operands.threshold() > 0, {}};
+ChoiceForm pairsForm(PairTile largest) { return {kPairsForm, {{"side", 8, largest.side, 1, true}}}; }
+
+Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, int64_t side, int64_t threads,
+                       int64_t heads, AffineExpr lines) {
+  Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, threads, operands.threshold() > 0, {}};
   if (!operands.anyTable() && !operands.element().isF64()) // with tables the assembler would spill some
     launch.registers = 128;
-  launch.blocks = [batches = operands.batches(), tile, heads, lines](EntryCode &code) {
+  launch.blocks = [batches = operands.batches(), side, heads, lines](EntryCode &code) {
     auto &builder = code.builder;
-    Value tiles = ceilDivide(builder, code.size(lines), constant(builder, tile.side));
+    Value tiles = ceilDivide(builder, code.size(lines), constant(builder, side));
     return multiply(builder, multiply(builder, code.size(batches), constant(builder, heads)), tiles);
   };
   return launch;
@@ -46,7 +52,7 @@ Launch attentionLaunch(StringRef name, Location location, const AttentionOperand
 
 Launch gradientLaunch(StringRef name, AttentionGradOp op, const AttentionOperands &operands, PairTile tile, int64_t heads,
                       AffineExpr lines) {
-  Launch launch = attentionLaunch(name, op.getLoc(), operands, tile, heads, lines);
+  Launch launch = attentionLaunch(name, op.getLoc(), operands, tile.side, tile.threads(), heads, lines);
   launch.reads.append({op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse()});
   return launch;
 }

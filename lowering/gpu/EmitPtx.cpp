@@ -1,9 +1,12 @@
 // The code of a program for a GPU: GpuTarget::emit. Kernels become one module of PTX, entries code of the host.
 #include "lowering/artifact/HostCode.h"
 #include "lowering/artifact/LlvmCode.h"
+#include "lowering/gpu/AssemblerDefects.h"
 #include "lowering/gpu/GpuTarget.h"
 #include "lowering/gpu/Launch.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -44,6 +47,28 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
             [](llvm::PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2); });
 }
 
+/// What MLIR has no way to say: maps of tensors stay in the memory of parameters; assembly is not moved to where other threads of
+/// the warp do not come.
+void finishKernels(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    for (llvm::Argument &argument : function.args())
+      if (argument.hasByValAttr())
+        function.addParamAttr(argument.getArgNo(), llvm::Attribute::get(module.getContext(), "nvvm.grid_constant"));
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && call->isInlineAsm())
+        call->addFnAttr(llvm::Attribute::Convergent);
+  }
+}
+
+/// Quotients of f32 are those of div.approx, within 2 units in the last place: a correctly rounded one is a function of some 20
+/// instructions with a branch, and stands in tanh, the gradient of GELU, softmax.
+void divideByInstructions(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function))
+      if (op.getOpcode() == llvm::Instruction::FDiv && op.getType()->isFloatTy())
+        op.setHasApproxFunc(true);
+}
+
 /// By the bytes of its bitcode, as whoever runs that in the place of the PTX finds it (test/gpu-emu).
 std::string hashOf(llvm::StringRef bitcode) {
   const auto hash = llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(bitcode.bytes_begin(), bitcode.bytes_end()));
@@ -62,10 +87,12 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
   }
+  finishKernels(module);
   llvm::raw_string_ostream errors(result.error);
   if (llvm::verifyModule(module, &errors))
     return result;
   optimise(module, *machine);
+  divideByInstructions(module);
   if (form == CodeForm::Llvm) {
     llvm::raw_string_ostream(result.data) << module;
     return result;
@@ -90,7 +117,7 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
   }
   result = machineCode(module, *machine, llvm::CodeGenFileType::AssemblyFile);
   if (result.error.empty())
-    result.data = "// tenon-ir: " + hash + "\n" + result.data;
+    result.data = "// tenon-ir: " + hash + "\n" + withoutAssemblerDefects(result.data);
   return result;
 }
 
@@ -140,7 +167,7 @@ LogicalResult GpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
   ArtifactParts::Variant variant{chip.name.str(), {}};
   for (const ScheduledEntry &entry : entries) {
     variant.runs.push_back(symbolOf("tn_run_", func::FuncOp(entry.function).getName()) + "_" + chip.name.str());
-    LaunchSequence sequence(*host, *device, kernels, entry, parameters, chip.name);
+    LaunchSequence sequence(*host, *device, kernels, entry, parameters, chip);
     if (failed(sequence.emit(variant.runs.back())))
       return failure();
   }

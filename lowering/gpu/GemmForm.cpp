@@ -2,6 +2,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Parameters.h"
 #include "llvm/ADT/SetVector.h"
+#include <vector>
 
 using namespace mlir;
 
@@ -40,8 +41,8 @@ void GemmForm::sortLabels() {
       columns.push_back(label);
 }
 
-LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes) {
-  constexpr int64_t mostThreads = 1024, mostShared = 48 << 10; // without asking for more
+LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared) {
+  constexpr int64_t mostThreads = 1024;
   if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared)
     return success();
   return op->emitOpError("expects in ") << kChosen << " a block of 32 to " << mostThreads << " threads with at most "
@@ -80,11 +81,15 @@ GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int
   scalars.bindOutside(form.op);
   Value columnTiles = ceilDivide(builder, code.size(form.sizeOf(form.columns)), constant(builder, tileColumns));
   Value rowTiles = ceilDivide(builder, code.size(form.sizeOf(form.rows)), constant(builder, tileRows));
-  Value rest = divide(builder, code.block(), columnTiles);
-  firstColumn = multiply(builder, remainder(builder, code.block(), columnTiles), constant(builder, tileColumns));
-  firstRow = multiply(builder, remainder(builder, rest, rowTiles), constant(builder, tileRows));
+  Value perBatch = multiply(builder, columnTiles, rowTiles), number = remainder(builder, code.block(), perBatch);
+  // Blocks that run at a time share few rows of tiles and few columns of them, so that operands come from the cache.
+  Value together = constant(builder, 8), perGroup = multiply(builder, columnTiles, together);
+  Value row = multiply(builder, divide(builder, number, perGroup), together), inGroup = remainder(builder, number, perGroup);
+  Value rows = minimum(builder, subtract(builder, rowTiles, row), together);
+  firstColumn = multiply(builder, divide(builder, inGroup, rows), constant(builder, tileColumns));
+  firstRow = multiply(builder, add(builder, row, remainder(builder, inGroup, rows)), constant(builder, tileRows));
   for (auto [label, index] :
-       llvm::zip_equal(form.batch, scalars.split(divide(builder, rest, rowTiles), form.sizesOfLabels(form.batch))))
+       llvm::zip_equal(form.batch, scalars.split(divide(builder, code.block(), perBatch), form.sizesOfLabels(form.batch))))
     batchIndices[label] = index;
 }
 
@@ -155,19 +160,79 @@ Value GemmCode::elementAt(const GemmSide &side, Value line, Value step) {
   return branch.getResult(0);
 }
 
-void GemmCode::emitResult(Value row, Value column, Value sum) {
-  Value inside = arith::AndIOp::create(builder, isBelow(row, form.rows), isBelow(column, form.columns));
-  code.ifThen(inside, [&] {
+void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width) {
+  Type f32 = builder.getF32Type();
+  Value lane = remainder(builder, code.thread(), constant(builder, 32));
+  row = add(builder, row, divide(builder, lane, constant(builder, 4)));
+  column = add(builder, column, multiply(builder, remainder(builder, lane, constant(builder, 4)), constant(builder, 2)));
+  Value base = elementAddress(builder, memory, f32, add(builder, multiply(builder, row, constant(builder, width)), column));
+  for (int64_t i = 0; i < int64_t(sums.size()); ++i) { // four of 16 x 8: two neighbours in two rows
+    const int64_t block = i / 4, rows = 16 * (block / (warpColumns / 8)), columns = 8 * (block % (warpColumns / 8));
+    const int64_t place = (rows + 8 * (i % 4 / 2)) * width + columns + i % 2;
+    LLVM::StoreOp::create(builder, sums[size_t(i)], elementAddress(builder, base, f32, constant(builder, place)));
+  }
+}
+
+/// A thread stays in its column, so that what depends on that alone is computed once. It takes some rows at a time, op by op:
+/// their loads are on their way together, before the first of them is stored.
+void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together) {
+  const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads))), across = std::min(columns, threads);
+  const int64_t step = threads / across;
+  together = std::min(together, rows / step);
+  auto emitAll = [&] {
+    Value start = divide(builder, code.thread(), constant(builder, across));
+    for (int64_t left = 0; left < columns; left += across) {
+      Value place = add(builder, remainder(builder, code.thread(), constant(builder, across)), constant(builder, left));
+      Value column = add(builder, firstColumn, place);
+      code.ifThen(isBelow(column, form.columns), [&] {
+        code.strided(start, constant(builder, step * together), constant(builder, rows), [&](Value row) {
+          SmallVector<Value> ofRows, sums;
+          for (int64_t i = 0; i < together; ++i) {
+            Value own = add(builder, row, constant(builder, i * step));
+            Value from = add(builder, multiply(builder, own, constant(builder, width)), place);
+            ofRows.push_back(add(builder, first, own));
+            sums.push_back(LLVM::LoadOp::create(builder, form.element, elementAddress(builder, memory, form.element, from)));
+          }
+          emitTogether(ofRows, column, sums);
+        });
+      });
+    }
+  };
+  if (threads == code.threads)
+    emitAll();
+  else
+    code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, threads)), emitAll);
+}
+
+/// Rows behind the last one compute what that one does, and store nothing.
+void GemmCode::emitTogether(ArrayRef<Value> rows, Value column, ArrayRef<Value> sums) {
+  std::vector<ScalarCode> each(rows.size(), scalars);
+  SmallVector<Value> isInside;
+  Value last = subtract(builder, code.size(form.sizeOf(form.rows)), constant(builder, 1));
+  for (auto [scalar, row, sum] : llvm::zip_equal(each, rows, sums)) {
     llvm::DenseMap<int64_t, Value> indices(batchIndices);
-    for (auto [labels, index] :
-         {std::pair<const Labels *, Value>(&form.rows, row), std::pair<const Labels *, Value>(&form.columns, column)})
-      for (auto [label, one] : llvm::zip_equal(*labels, scalars.split(index, form.sizesOfLabels(*labels))))
+    for (auto [labels, index] : {std::pair<const Labels *, Value>(&form.rows, minimum(builder, row, last)),
+                                 std::pair<const Labels *, Value>(&form.columns, column)})
+      for (auto [label, one] : llvm::zip_equal(*labels, scalar.split(index, form.sizesOfLabels(*labels))))
         indices[label] = one;
     for (int64_t label = 0; label < form.rank; ++label)
-      scalars.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
-    scalars.bind(form.block.getArgument(unsigned(form.rank)), sum);
-    good &= scalars.emitOps(form.block);
-  });
+      scalar.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
+    scalar.bind(form.block.getArgument(unsigned(form.rank)), sum);
+    isInside.push_back(isBelow(row, form.rows));
+  }
+  for (Operation &op : form.block)
+    for (auto [scalar, inside] : llvm::zip_equal(each, isInside))
+      if (isa<PutOp>(op))
+        code.ifThen(inside, [&, &scalar = scalar] { good &= scalar.emitOp(op); });
+      else if (!isa<YieldOp>(op))
+        good &= scalar.emitOp(op);
+}
+
+Value GemmCode::batchPlace(ArrayRef<int64_t> labels) {
+  Value place = constant(builder, 0);
+  for (int64_t label : labels)
+    place = add(builder, multiply(builder, place, code.size(form.sizeOf({label}))), batchIndices.lookup(label));
+  return place;
 }
 
 } // namespace tenon::gpu

@@ -48,13 +48,20 @@ public:
   Value isInside(const GemmSide &side, Value line, Value step);
   /// Element number of the side's tensor, which is in memory.
   Value numberOf(const GemmSide &side, Value line, Value step);
-  /// The code behind the sum at a row and a column, which may lie outside of the product.
-  void emitResult(Value row, Value column, Value sum);
+  /// Sums of a warp as tensor cores leave them, in fours of 16 x 8, `warpColumns` beside each other, into shared memory in which
+  /// rows are `width` f32 apart; they belong at a row and a column of it.
+  void storeSums(mlir::ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width);
+  /// The code behind `rows` x `columns` sums in shared memory, powers of 2, from a row of the product on; a thread computes so
+  /// many `together`. So it stands once, and threads beside each other store neighbours.
+  void emitResults(Value memory, int64_t width, Value firstRow, int64_t rows, int64_t columns, int64_t together);
+  /// The place of the block's batch in some of form.batch, of which the last one runs fastest.
+  Value batchPlace(llvm::ArrayRef<int64_t> labels);
 
   Value firstRow, firstColumn; // of the tile
   bool good = true;            // false: reported
 
 private:
+  void emitTogether(llvm::ArrayRef<Value> rows, Value column, llvm::ArrayRef<Value> sums);
   const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
   Value isBelow(Value index, const Labels &labels);
   Value addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset);
@@ -67,10 +74,18 @@ private:
 };
 
 /// A block of so many threads with so many bytes of shared memory, of which every chip has some at a time; else it is reported.
-mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes);
+mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared = 48 << 10);
+
+/// f32 between the rows of sums in shared memory: with 8 more, the rows of a warp meet no bank twice.
+constexpr int64_t sumsWidth(int64_t columns) { return columns + 8; }
 
 /// Of elements of 16 bits, by tensor cores (TensorGemm.cpp).
-mlir::DictionaryAttr chooseTensorGemm(const GemmForm &form);
+mlir::DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip);
 mlir::LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence);
+/// By warpgroups (WarpgroupGemm.cpp): null where the form is none for them.
+inline constexpr llvm::StringLiteral kWarpgroupForm = "wgmma";
+ChoiceForm warpgroupForm();
+mlir::DictionaryAttr chooseWarpgroupGemm(const GemmForm &form);
+mlir::LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence);
 
 } // namespace tenon::gpu

@@ -11,18 +11,20 @@ namespace tenon::gpu {
 namespace {
 
 template <typename Op> using Generator = LogicalResult (*)(Op, LaunchSequence &);
-template <typename Op> using Chooser = DictionaryAttr (*)(Op);
-template <typename Op> DictionaryAttr nothing(Op) { return {}; }
+template <typename Op> using Chooser = DictionaryAttr (*)(Op, const Chip &);
+template <typename Op> DictionaryAttr nothing(Op, const Chip &) { return {}; }
+/// On all chips the same.
+template <typename Op, DictionaryAttr (*chooser)(Op)> DictionaryAttr anywhere(Op op, const Chip &) { return chooser(op); }
 
 template <typename Op, Generator<Op> generator, Chooser<Op> chooser = nothing<Op>>
 struct GeneratedBy : GpuKernelOpInterface::ExternalModel<GeneratedBy<Op, generator, chooser>, Op> {
-  DictionaryAttr choose(Operation *op) const { return chooser(cast<Op>(op)); }
+  DictionaryAttr choose(Operation *op, const Chip &chip) const { return chooser(cast<Op>(op), chip); }
   LogicalResult generate(Operation *op, LaunchSequence &sequence) const { return generator(cast<Op>(op), sequence); }
 };
 
 template <typename Op, Generator<Op> generator, Chooser<Op> chooser>
 struct AttentionGeneratedBy : GpuKernelOpInterface::ExternalModel<AttentionGeneratedBy<Op, generator, chooser>, Op> {
-  DictionaryAttr choose(Operation *op) const { return chooser(cast<Op>(op)); }
+  DictionaryAttr choose(Operation *op, const Chip &chip) const { return chooser(cast<Op>(op), chip); }
   LogicalResult generate(Operation *op, LaunchSequence &sequence) const { return generator(cast<Op>(op), sequence); }
   std::optional<std::string> refusal(Operation *op) const { return refusesAttention(cast<Op>(op)); }
 };
@@ -31,11 +33,13 @@ struct AttentionGeneratedBy : GpuKernelOpInterface::ExternalModel<AttentionGener
 
 void registerKernelGenerators(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TenonDialect *) {
-    NestOp::attachInterface<GeneratedBy<NestOp, generateNest, chooseNest>>(*context);
+    NestOp::attachInterface<GeneratedBy<NestOp, generateNest, anywhere<NestOp, chooseNest>>>(*context);
     GemmOp::attachInterface<GeneratedBy<GemmOp, generateGemm, chooseGemm>>(*context);
     ScatterAddOp::attachInterface<GeneratedBy<ScatterAddOp, generateScatterAdd>>(*context);
-    AttentionOp::attachInterface<AttentionGeneratedBy<AttentionOp, generateAttention, chooseAttention>>(*context);
-    AttentionGradOp::attachInterface<AttentionGeneratedBy<AttentionGradOp, generateAttentionGradient, chooseAttentionGradient>>(
+    AttentionOp::attachInterface<AttentionGeneratedBy<AttentionOp, generateAttention, anywhere<AttentionOp, chooseAttention>>>(
+        *context);
+    AttentionGradOp::attachInterface<
+        AttentionGeneratedBy<AttentionGradOp, generateAttentionGradient, anywhere<AttentionGradOp, chooseAttentionGradient>>>(
         *context);
     AppendStateOp::attachInterface<GeneratedBy<AppendStateOp, generateAppendState>>(*context);
     OptimizeOp::attachInterface<GeneratedBy<OptimizeOp, generateOptimize>>(*context);

@@ -1,5 +1,6 @@
 // The kernels of GPUs, as an interface of the ops that they are generated from.
 #pragma once
+#include "lowering/gpu/Chip.h"
 #include "mlir/IR/OpDefinition.h"
 #include <optional>
 #include <string>

@@ -15,7 +15,7 @@ def GpuKernelOpInterface : OpInterface<"GpuKernelOpInterface"> {
       "::std::optional<::std::string>", "refusal", (ins), "", [{ return ::std::nullopt; }]>,
     InterfaceMethod<
       "What is chosen for its launches, before memory is planned (tenon.chosen). Null: nothing.",
-      "::mlir::DictionaryAttr", "choose", (ins), "", [{ return {}; }]>,
+      "::mlir::DictionaryAttr", "choose", (ins "const ::tenon::gpu::Chip &":$chip), "", [{ return {}; }]>,
     InterfaceMethod<
       "Adds the launches of the op to the sequence: what they read and write, and the code of a thread. Reports its own errors "
       "at the op.",

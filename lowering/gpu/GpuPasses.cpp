@@ -25,7 +25,8 @@ struct EmitGpu : PassWrapper<EmitGpu, OperationPass<ModuleOp>> {
       FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
       if (failed(entry))
         return failure();
-      LaunchSequence sequence(host, device, kernels, *entry, parameters, gpuTargets().front()->name());
+      LaunchSequence sequence(host, device, kernels, *entry, parameters,
+                              static_cast<const GpuTarget *>(gpuTargets().front())->itsChip());
       if (failed(sequence.emit(("tn_run_" + function.getName()).str())))
         return failure();
     }

@@ -38,7 +38,7 @@ std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
 
 DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
   auto generated = dyn_cast<GpuKernelOpInterface>(kernel.getOperation());
-  DictionaryAttr choice = generated && !generated.refusal() ? generated.choose() : DictionaryAttr();
+  DictionaryAttr choice = generated && !generated.refusal() ? generated.choose(chip) : DictionaryAttr();
   if (!choice)
     return {};
   return DictionaryAttr::get(kernel.getContext(), NamedAttribute(StringAttr::get(kernel.getContext(), chip.name), choice));
@@ -51,15 +51,15 @@ FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
   if (std::optional<std::string> reason = generated.refusal())
     return notSupported(kernel) << *reason;
   KernelNeeds needs;
-  LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs, chip.name);
+  LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs, chip);
   if (failed(generated.generate(sequence)))
     return failure();
   return needs;
 }
 
 ArrayRef<const Target *> gpuTargets() {
-  static const GpuTarget ampere({"sm_80", "+ptx70"});
-  static const Target *const all[] = {&ampere};
+  static const GpuTarget ampere({"sm_80", "+ptx70", false}), hopper({"sm_90a", "+ptx80", true});
+  static const Target *const all[] = {&ampere, &hopper};
   return all;
 }
 

@@ -1,15 +1,10 @@
 // NVIDIA GPUs, as targets: one per generation of chips that kernels are made for, by the name that NVIDIA's compilers give it.
-// Its code is PTX, which the driver of the machine compiles for the chip that is there, or a later one.
+// Its code is PTX, which the driver of the machine compiles for the chip that is there, or (but for sm_90a) a later one.
 #pragma once
 #include "lowering/cpu/HostPlatform.h"
+#include "lowering/gpu/Chip.h"
 
 namespace tenon::gpu {
-
-/// What kernels may use.
-struct Chip {
-  llvm::StringLiteral name;       // LLVM's -mcpu
-  llvm::StringLiteral ptxFeature; // the lowest version of PTX that has what they use: drivers refuse later ones than they know
-};
 
 class GpuTarget : public Target {
 public:
@@ -18,6 +13,9 @@ public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
   void registerPasses() const override;
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
+  /// Elements that are computed come one by one into the shared memory of every block that reads them; those in memory by 16
+  /// bytes.
+  unsigned mostCostOfOperand() const override { return 0; }
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
   std::vector<std::string> variants() const override { return {chip.name.str()}; }
@@ -28,11 +26,13 @@ public:
   llvm::StringRef triple() const override { return "nvptx64-nvidia-cuda"; }
   llvm::StringRef device() const override { return "cuda"; }
 
+  const Chip &itsChip() const { return chip; }
+
 private:
-  Chip chip;
+  const Chip chip;
 };
 
-llvm::ArrayRef<const Target *> gpuTargets();
-void registerGpuPasses(); // GpuPasses.cpp
+llvm::ArrayRef<const Target *> gpuTargets(); // the first one's kernels run on all chips
+void registerGpuPasses();                    // GpuPasses.cpp
 
 } // namespace tenon::gpu

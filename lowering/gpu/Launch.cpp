@@ -2,6 +2,7 @@
 #include "lowering/artifact/Abi.h"
 #include "lowering/code/Reductions.h"
 #include "mlir/IR/SymbolTable.h"
+#include "runtime/include/tenon/tensor_map.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -36,14 +37,14 @@ Value EntryCode::callLibrary(StringRef name, ValueRange operands) {
 }
 
 LaunchSequence::LaunchSequence(ModuleOp host, ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
-                               const ParameterTable &parameters, StringRef chip)
-    : ScheduleEmitter(entry, parameters), host(host), device(device), kernels(&kernels), chip(chip) {}
+                               const ParameterTable &parameters, const Chip &chip)
+    : ScheduleEmitter(entry, parameters), chip(chip), host(host), device(device), kernels(&kernels) {}
 
-LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs, StringRef chip)
+LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs, const Chip &chip)
     : ScheduleEmitter(entry, needs), chip(chip) {}
 
-/// What a kernel is given, in this order: addresses of tensors, places and temporaries; the dims; the indices of the loops
-/// around; numbers; seed and step.
+/// What a kernel is given, in this order: maps of tensors; addresses of tensors, places and temporaries; the dims; the indices of
+/// the loops around; numbers; seed and step.
 struct LaunchSequence::Arguments {
   SmallVector<Buffer> addresses;
   SmallVector<std::pair<Value, unsigned>> ofTensor; // index into `addresses`
@@ -79,13 +80,30 @@ static std::string placeOf(Location location) {
   return text;
 }
 
+/// Of a kernel and its parameters.
+static void setAttributes(LLVM::LLVMFuncOp function, const Launch &launch) {
+  OpBuilder builder(function.getContext());
+  // Loops are no calls of a library that a GPU lacks; the number of threads bounds what registers they may have.
+  SmallVector<Attribute> attributes{builder.getStringAttr("no-builtins"),
+                                    builder.getStrArrayAttr({"nvvm.reqntid", Twine(launch.threads).str()})};
+  if (launch.registers > 0)
+    attributes.push_back(builder.getStrArrayAttr({"nvvm.maxnreg", Twine(launch.registers).str()}));
+  function->setAttr("passthrough", builder.getArrayAttr(attributes));
+  for (size_t i = 0; i < launch.maps.size(); ++i) { // 128 bytes each, in the memory of parameters (EmitPtx.cpp)
+    function.setArgAttr(unsigned(i), LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI64Type(), 16)));
+    function.setArgAttr(unsigned(i), LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(128));
+  }
+}
+
 int64_t LaunchSequence::emitKernel(const Launch &launch, const Arguments &arguments) {
   ImplicitLocOpBuilder builder(launch.location, device.getContext());
   builder.setInsertionPointToEnd(device.getBody());
   Type i64 = builder.getI64Type(), address = LLVM::LLVMPointerType::get(builder.getContext(), kGlobal);
-  SmallVector<Type> types(arguments.addresses.size(), address);
-  const size_t dims = entry->dims.size(), firstDim = types.size(), firstLoop = firstDim + dims,
-               firstNumber = firstLoop + loops.size();
+  const size_t maps = launch.maps.size(), dims = entry->dims.size();
+  SmallVector<Type> types(maps, tenon::pointer(builder));
+  types.append(arguments.addresses.size(), address);
+  const size_t firstDim = types.size(), firstLoop = firstDim + dims, firstNumber = firstLoop + loops.size();
   types.append(dims + loops.size(), i64);
   for (const Launch::Number &number : launch.numbers)
     types.push_back(number.type);
@@ -97,22 +115,19 @@ int64_t LaunchSequence::emitKernel(const Launch &launch, const Arguments &argume
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), types);
   auto function = LLVM::LLVMFuncOp::create(builder, symbol, type);
   function.setCConv(LLVM::cconv::CConv::PTX_Kernel);
-  // Loops are no calls of a library that a GPU lacks; the number of threads bounds what registers they may have.
-  SmallVector<Attribute> attributes{builder.getStringAttr("no-builtins"),
-                                    builder.getStrArrayAttr({"nvvm.reqntid", Twine(launch.threads).str()})};
-  if (launch.registers > 0)
-    attributes.push_back(builder.getStrArrayAttr({"nvvm.maxnreg", Twine(launch.registers).str()}));
-  function->setAttr("passthrough", builder.getArrayAttr(attributes));
+  setAttributes(function, launch);
   Block *block = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   KernelCode code(*this, builder, launch.threads);
   auto argument = [&](size_t i) -> Value { return block->getArgument(unsigned(i)); };
+  for (size_t i = 0; i < maps; ++i)
+    code.maps.push_back(argument(i));
   for (auto [tensor, index] : arguments.ofTensor)
-    code.pointers[tensor] = argument(index);
+    code.pointers[tensor] = argument(maps + index);
   for (size_t i = 0; i < launch.places.size(); ++i)
-    code.places.push_back(argument(arguments.firstPlace + i));
+    code.places.push_back(argument(maps + arguments.firstPlace + i));
   for (size_t i = 0; i < launch.temporaries.size(); ++i)
-    code.temporaries.push_back(argument(arguments.firstTemporary + i));
+    code.temporaries.push_back(argument(maps + arguments.firstTemporary + i));
   for (size_t i = 0; i < dims; ++i)
     code.dims.push_back(argument(firstDim + i));
   for (auto [i, loop] : llvm::enumerate(loops))
@@ -138,11 +153,40 @@ int64_t LaunchSequence::emitKernel(const Launch &launch, const Arguments &argume
   return int64_t(kernels->size()) - 1;
 }
 
+/// The numbers of a TnTensorMap, as words of 8 bytes.
+static SmallVector<Value> wordsOf(const TensorMap &map, EntryCode &code, const Buffer &buffer) {
+  static_assert(sizeof(TnTensorMap) == 8 * 13 && offsetof(TnTensorMap, strides) == 8 * 6 && offsetof(TnTensorMap, box) == 8 * 10);
+  auto &builder = code.builder;
+  const size_t rank = map.sizes.size();
+  SmallVector<Value> words{code.address(buffer)};
+  for (size_t i = 0; i < 5; ++i)
+    words.push_back(i < rank ? code.size(map.sizes[i]) : constant(builder, 1));
+  for (size_t i = 1; i < 5; ++i)
+    words.push_back(i < rank ? multiply(builder, code.size(map.strides[i]), constant(builder, 2)) : constant(builder, 0));
+  auto boxOf = [&](size_t i) { return i < rank ? map.box[i] : 1; };
+  for (size_t i = 0; i < 5; i += 2)
+    words.push_back(constant(builder, boxOf(i) | (i < 4 ? boxOf(i + 1) : int64_t(rank)) << 32));
+  return words;
+}
+
 void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number) {
   auto &builder = entry->builder;
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type(), address = tenon::pointer(builder);
   Value blocks = launch.blocks ? launch.blocks(*entry) : constant(builder, 1);
   auto start = [&] {
+    int64_t words = 0, count = 0; // that are written, of values and of addresses
+    auto addWord = [&](Value value) {
+      LLVM::StoreOp::create(builder, value, elementAddress(builder, argumentValues, i64, constant(builder, words++)), 8);
+    };
+    auto addArgument = [&] { // the next word
+      LLVM::StoreOp::create(builder, elementAddress(builder, argumentValues, i64, constant(builder, words)),
+                            elementAddress(builder, argumentPointers, address, constant(builder, count++)), 8);
+    };
+    for (const TensorMap &map : launch.maps) {
+      addArgument();
+      for (Value value : wordsOf(map, *entry, *bufferOf(map.tensor)))
+        addWord(value);
+    }
     SmallVector<Value> values;
     for (const Buffer &buffer : arguments.addresses)
       values.push_back(entry->address(buffer));
@@ -153,12 +197,11 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
       values.push_back(one.value(*entry));
     if (launch.draws)
       values.append({entry->field(abi::Seed), entry->field(abi::Step)});
-    for (auto [i, value] : llvm::enumerate(values)) {
-      Value at = elementAddress(builder, argumentValues, i64, constant(builder, int64_t(i)));
-      LLVM::StoreOp::create(builder, value, at, 8);
-      LLVM::StoreOp::create(builder, at, elementAddress(builder, argumentPointers, address, constant(builder, int64_t(i))), 8);
+    for (Value value : values) {
+      addArgument();
+      addWord(value);
     }
-    mostArguments = std::max(mostArguments, int64_t(values.size()));
+    mostArguments = std::max(mostArguments, words);
     auto word = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
     };
@@ -166,8 +209,8 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
     auto type =
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i32, i64, i32, i32, address, i32});
     LLVM::CallOp::create(builder, type,
-                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(0), argumentPointers,
-                                    word(int64_t(values.size()))});
+                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(launch.shared),
+                                    argumentPointers, word(count + TN_MAP_ARGUMENT * int64_t(launch.maps.size()))});
   };
   if (std::optional<int64_t> known = asConstant(blocks)) {
     if (*known > 0)

@@ -5,6 +5,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/code/ScheduleEmitter.h"
+#include "lowering/gpu/Chip.h"
 #include "lowering/target/Choice.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <functional>
@@ -50,6 +51,8 @@ public:
   Value place(unsigned index) { return places[index]; }
   Value temporary(unsigned index) { return temporaries[index]; }
   Value number(unsigned index) { return numbers[index]; }
+  /// Address of Launch::maps[i], a parameter of the kernel.
+  Value map(unsigned index) { return maps[index]; }
   /// Number of the thread in its block, of the block, and of all blocks.
   Value thread() { return threadIndex; }
   Value block() { return blockIndex; }
@@ -58,6 +61,8 @@ public:
   void barrier();
   /// Memory that the threads of a block share, `count` elements.
   Value shared(Type element, int64_t count);
+  /// Launch::shared bytes of it, on a border of 1024; the same memory at each call. More than 48 KiB of a block must be such.
+  Value dynamicShared();
   /// Calls `body` for the indices from `first` on in steps of `step`, below `count`.
   void strided(Value first, Value step, Value count, llvm::function_ref<void(Value)> body);
   /// For those of [0, count) that are this thread's among all threads of the launch, or of its block.
@@ -67,8 +72,9 @@ public:
   }
   void ifThen(Value condition, llvm::function_ref<void()> body);
   /// Combines one value of each thread of the block in a fixed tree; all threads get the result. With `groups`, a power of two,
-  /// those whose numbers are equal modulo `groups` combine theirs.
-  Value combineBlock(Reduction kind, Value value, int64_t groups = 1);
+  /// those whose numbers are equal modulo `groups` combine theirs. With `onlyFirst` the first `groups` threads get it, and others
+  /// any value. Its memory is its own; in a loop a barrier has to come before the next round of it.
+  Value combineBlock(Reduction kind, Value value, int64_t groups = 1, bool onlyFirst = false);
   /// A table of constants in global memory.
   Value table(llvm::StringRef stem, Type element, mlir::DenseElementsAttr values);
   /// The random numbers of this run: i64.
@@ -80,8 +86,15 @@ private:
       : builder(builder), threads(threads), sequence(sequence) {}
   LaunchSequence &sequence;
   Value threadIndex, blockIndex, blockCount;
-  llvm::SmallVector<Value> dims, places, temporaries, numbers;
+  llvm::SmallVector<Value> dims, places, temporaries, numbers, maps;
   llvm::DenseMap<Value, Value> pointers, loopIndices;
+};
+
+/// A tensor in memory as the engine of tensor copies reads it (TnTensorMap): dims of the tensor that are neighbours may be one.
+struct TensorMap {
+  Value tensor;
+  llvm::SmallVector<mlir::AffineExpr> sizes, strides; // in elements, innermost first; the innermost stride is 1
+  llvm::SmallVector<int64_t> box;
 };
 
 /// One kernel with its launch. Blocks, and threads of a block that no barrier orders, touch disjoint memory.
@@ -101,7 +114,9 @@ struct Launch {
   int64_t threads = 1;                      // a multiple of 32, or 1
   bool draws = false;                       // the kernel reads `seed` and `step`
   std::function<void(KernelCode &)> body;
-  int64_t registers = 0; // the most that a thread may have; 0: as the assembler finds best
+  int64_t shared = 0;                     // bytes of KernelCode::dynamicShared
+  int64_t registers = 0;                  // the most that a thread may have; 0: as the assembler finds best
+  llvm::SmallVector<TensorMap> maps = {}; // of tensors that are among `reads`
 };
 
 /// A kernel as the runtime's table has it.
@@ -113,8 +128,8 @@ struct KernelName {
 class LaunchSequence : public ScheduleEmitter {
 public:
   LaunchSequence(mlir::ModuleOp host, mlir::ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
-                 const ParameterTable &parameters, llvm::StringRef chip);
-  LaunchSequence(mlir::func::FuncOp entry, KernelNeeds &needs, llvm::StringRef chip);
+                 const ParameterTable &parameters, const Chip &chip);
+  LaunchSequence(mlir::func::FuncOp entry, KernelNeeds &needs, const Chip &chip);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
   mlir::LogicalResult emit(llvm::StringRef symbol);
@@ -122,7 +137,10 @@ public:
   // For generators:
   void add(const Launch &launch);
   /// What is chosen for the op, one of these forms: fails where that is not legal, which is reported there.
-  mlir::FailureOr<Choice> choiceOf(mlir::Operation *op, llvm::ArrayRef<ChoiceForm> forms) { return choiceFor(op, chip, forms); }
+  mlir::FailureOr<Choice> choiceOf(mlir::Operation *op, llvm::ArrayRef<ChoiceForm> forms) {
+    return choiceFor(op, chip.name, forms);
+  }
+  const Chip &chip;
 
 private:
   friend class EntryCode;
@@ -140,7 +158,6 @@ private:
   void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
   mlir::ModuleOp host, device;
   std::vector<KernelName> *kernels = nullptr;
-  llvm::StringRef chip;
   EntryCode *entry = nullptr;
   llvm::SmallVector<std::pair<LoopOp, Value>> skips; // where the truth value holds, the rest of the loop's round does nothing
   Value argumentValues, argumentPointers;            // of launches: i64 [n], ptr [n]
@@ -158,7 +175,7 @@ std::optional<std::string> refusesAttention(AttentionOp op);
 std::optional<std::string> refusesAttention(AttentionGradOp op);
 /// What is chosen for an op (tenon.chosen), before memory is planned.
 mlir::DictionaryAttr chooseNest(NestOp op);
-mlir::DictionaryAttr chooseGemm(GemmOp op);
+mlir::DictionaryAttr chooseGemm(GemmOp op, const Chip &chip);
 mlir::DictionaryAttr chooseAttention(AttentionOp op);
 mlir::DictionaryAttr chooseAttentionGradient(AttentionGradOp op);
 /// The kernels of one op; errors are reported there.

@@ -1,6 +1,8 @@
 // tenon.nest as a kernel: a thread per element, or, where a row is reduced, a block per row whose threads share the row's inner
-// dimensions. Where neighbours in memory belong to neighbouring rows, as in the sums of columns, a block has 32 rows.
+// dimensions. Where neighbours in memory belong to neighbouring rows a block has 32 rows; sums of columns: ColumnFolds.h.
 #include "dialect/TensorSizes.h"
+#include "lowering/gpu/ColumnFolds.h"
+#include "lowering/gpu/LaneCode.h"
 #include "lowering/gpu/OnlineFolds.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -13,34 +15,77 @@ namespace {
 constexpr int64_t kFewElements = 16;
 /// Rows of a block that has several, whose elements threads beside each other read.
 constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
+/// So many elements keep all threads of a GPU busy with several each.
+constexpr int64_t kManyElements = int64_t(1) << 17;
 /// A thread per element, a block per row, a block for several rows.
 constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "rows";
+
+/// Where the threads of a row wait for each other. A result may lie where an operand lies whose element is read before: whatever
+/// others still read is read before something is put. Between a row and the next one a barrier is behind the memory in which a
+/// fold combines: one that is there for another reason, or that of another fold, will do.
+class RowBarriers {
+public:
+  RowBarriers(KernelCode &code, NestOp nest) : code(code), nest(nest) {}
+  void before(Operation &op) {
+    if (isReading && isa<EachOp, PutOp>(op))
+      wait();
+  }
+  /// `folds`: that combined, each behind a barrier.
+  void after(Operation &op, unsigned folds) {
+    auto at = dyn_cast<AtOp>(op);
+    const bool mayBeWritten = at && llvm::is_contained(nest->getResultTypes(), at.getTensor().getType());
+    isReading = folds == 0 && (isReading || mayBeWritten || isa<EachOp, FoldOp>(op));
+    isCombining |= folds > 0;
+    combined += folds;
+  }
+  void end() {
+    if (combined == 1 && isCombining)
+      wait();
+  }
+
+private:
+  void wait() {
+    code.barrier();
+    isReading = isCombining = false;
+  }
+  KernelCode &code;
+  NestOp nest;
+  bool isReading = false, isCombining = false; // since the last barrier
+  unsigned combined = 0;
+};
 
 class NestKernel {
 public:
   explicit NestKernel(NestOp nest) : nest(nest), block(nest.getBody().front()), rows(nest.parallelDomain()) { findInner(); }
 
   DictionaryAttr choose() {
+    if (DictionaryAttr choice = ColumnFolds(nest, flattened).choose())
+      return choice;
     auto known = dyn_cast<AffineConstantExpr>(inner);
     if (flattened || (known && known.getValue() <= kFewElements))
-      return makeChoice(nest.getContext(), kElements, {{"threads", threadsFor(elements())}});
+      return makeChoice(nest.getContext(), kElements, {{"threads", threadsFor(elements())}, {"vector", usefulLanes()}});
     if (readsAcrossRows())
       return makeChoice(nest.getContext(), kRows, {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}});
-    return makeChoice(nest.getContext(), kRow, {{"threads", threadsFor(inner)}});
+    const int64_t lanes = lanesOfRow();
+    return makeChoice(nest.getContext(), kRow, {{"threads", threadsFor(inner.floorDiv(lanes))}, {"vector", lanes}});
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
     const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
-    SmallVector<ChoiceForm> forms{{kElements, {ofBlock}}};
+    SmallVector<ChoiceForm> forms{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}}}};
     if (!flattened)
-      forms.push_back({kRow, {ofBlock}});
+      forms.push_back({kRow, {ofBlock, {"vector", 1, lanesOfRow(), 1, true}}});
     if (!flattened && readsAcrossRows())
       forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}});
+    ColumnFolds columns(nest, flattened);
+    if (columns.fits())
+      forms.push_back(ColumnFolds::form());
     FailureOr<Choice> choice = sequence.choiceOf(nest, forms);
     if (failed(choice))
       return failure();
     perBlock = choice->form() != kElements;
     rowsOfBlock = choice->number("rows").value_or(1);
+    vector = choice->number("vector").value_or(1);
     llvm::SetVector<Value> read;
     nest.walk([&](AtOp at) { read.insert(at.getTensor()); });
     Launch launch{
@@ -48,15 +93,17 @@ public:
         {}};
     nest.walk([&](Operation *op) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(op); });
     launch.threads = *choice->number("threads");
+    if (choice->form() == ColumnFolds::kForm)
+      return columns.generate(sequence, *choice, launch);
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
-      return blocksFor(code, code.size(elements()), perBlock ? rowsOfBlock : threads);
+      return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : threads);
     };
     bool good = true;
     launch.body = [&](KernelCode &code) {
       ScalarCode scalars(code, nest->getResults());
       scalars.bindOutside(nest);
       if (!perBlock)
-        code.overGrid(code.size(elements()), [&](Value number) { good = emitElement(scalars, number); });
+        code.overGrid(vectors(code), [&](Value number) { good = emitElements(code, scalars, number); });
       else
         emitRows(code, [&](Value row, Value exists) { good = emitRow(code, scalars, row, exists); });
     };
@@ -89,6 +136,32 @@ private:
     if (each && alone) // the rows' dimensions and those of its body are one space
       flattened = each;
   }
+  /// How many elements a thread can have where each is a thread's.
+  int64_t lanesOfElements() {
+    SmallVector<Block *> blocks{&block};
+    if (flattened)
+      blocks.push_back(&flattened.getBody().front());
+    return rows.empty() && !flattened ? 1 : lanesOf(blocks, sources().back(), sizes().back());
+  }
+  int64_t usefulLanes() {
+    auto known = dyn_cast<AffineConstantExpr>(elements());
+    return known && known.getValue() < kManyElements ? 1 : lanesOfElements();
+  }
+  /// How many places of the dimensions of an op in a row a thread can have, and of that op which has most.
+  static int64_t lanesOfInner(Operation &op) {
+    auto fold = dyn_cast<FoldOp>(op);
+    if (!isa<FoldOp, EachOp>(op) || (fold && !isComputed(fold.getType())))
+      return 1;
+    AffineMap inside = fold ? fold.getSizes() : cast<EachOp>(op).getSizes();
+    Block &body = op.getRegion(0).front();
+    return inside.getNumResults() == 0 ? 1 : lanesOf({&body}, body.getArguments().back(), inside.getResults().back());
+  }
+  int64_t lanesOfRow() {
+    int64_t most = 1;
+    for (Operation &op : block)
+      most = std::max(most, lanesOfInner(op));
+    return most;
+  }
   /// Whether neighbours in memory are elements of neighbouring rows.
   bool readsAcrossRows() {
     if (rows.empty())
@@ -119,6 +192,15 @@ private:
     });
   }
 
+  /// Whether the first thread of a row alone needs a value of it. (Others may divide whole numbers by what they have.)
+  bool isOnlyPut(Value value) {
+    return isa<FloatType>(value.getType()) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+             return user->getBlock() == &block &&
+                    (isa<PutOp>(user) || (user->getNumRegions() == 0 && !isa<AtOp>(user) &&
+                                          llvm::all_of(user->getResults(), [&](Value of) { return isOnlyPut(of); })));
+           });
+  }
+
   SmallVector<AffineExpr> sizes() {
     SmallVector<AffineExpr> all(rows);
     if (flattened)
@@ -127,20 +209,42 @@ private:
   }
   AffineExpr elements() { return product(sizes(), nest.getContext()); }
 
-  bool emitElement(ScalarCode &scalars, Value number) {
-    SmallVector<Value> sources(block.getArguments());
+  SmallVector<Value> sources() {
+    SmallVector<Value> all(block.getArguments());
     if (flattened)
-      llvm::append_range(sources, flattened.getBody().front().getArguments());
-    scalars.bindSplit(sources, number, sizes());
-    for (Operation &op : block)
-      if (auto each = dyn_cast<EachOp>(op);
-          each && each == flattened ? !scalars.emitOps(each.getBody().front()) : !scalars.emitOp(op))
-        return false;
-    return true;
+      llvm::append_range(all, flattened.getBody().front().getArguments());
+    return all;
+  }
+  template <class Code> Value vectors(Code &code) {
+    return divide(code.builder, code.size(elements()), constant(code.builder, vector));
   }
 
-  /// A result may lie where an operand lies whose element is read before: whatever other threads of the row still read is read
-  /// before the next put.
+  bool emitElements(KernelCode &code, ScalarCode &scalars, Value number) {
+    scalars.bindSplit(sources(), multiply(code.builder, number, constant(code.builder, vector)), sizes());
+    auto emit = [&](auto &&element) {
+      return llvm::all_of(block, [&](Operation &op) {
+        return flattened && &op == flattened.getOperation() ? element.emitOps(flattened.getBody().front()) : element.emitOp(op);
+      });
+    };
+    return vector == 1 ? emit(scalars) : emit(LaneCode(code, scalars, nest->getResults(), sources().back(), vector));
+  }
+
+  /// The places of an inner dimension that are a thread's.
+  bool emitEach(KernelCode &code, ScalarCode &scalars, EachOp each, Value first, Value step) {
+    auto &builder = code.builder;
+    SmallVector<AffineExpr> inside = llvm::to_vector(each.getSizes().getResults());
+    Block &body = each.getBody().front();
+    const int64_t lanes = std::min(vector, lanesOfInner(*each));
+    Value size = constant(builder, lanes);
+    bool good = true;
+    code.strided(first, step, divide(builder, code.size(product(inside, nest.getContext())), size), [&](Value number) {
+      scalars.bindSplit(body.getArguments(), multiply(builder, number, size), inside);
+      good = lanes == 1 ? scalars.emitOps(body)
+                        : LaneCode(code, scalars, nest->getResults(), body.getArguments().back(), lanes).emitOps(body);
+    });
+    return good;
+  }
+
   bool emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
     auto &builder = code.builder;
     scalars.bindSplit(block.getArguments(), row, rows);
@@ -155,32 +259,28 @@ private:
         body();
     };
     FoldOp known; // with the one before it
+    RowBarriers barriers(code, nest);
     for (Operation &op : block) {
       bool good = true;
       auto fold = dyn_cast<FoldOp>(op);
       if (fold && fold == known)
         continue;
+      barriers.before(op);
       if (fold && rowsOfBlock == 1 && (known = sumUnder(fold))) {
-        MaximumAndSum both = foldOnline(code, scalars, fold);
+        MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(known.getValue()));
         good = bool(both.sum);
         scalars.bind(fold.getValue(), both.maximum);
         scalars.bind(known.getValue(), both.sum);
       } else if (fold) {
-        Value part = scalars.foldPart(fold, first, step);
+        const int64_t lanes = std::min(vector, lanesOfInner(op));
+        Value part = lanes == 1 ? scalars.foldPart(fold, first, step) : foldLanes(code, scalars, fold, first, step, lanes);
         good = bool(part);
         if (good)
-          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock));
+          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock, isOnlyPut(fold.getValue())));
       } else if (auto each = dyn_cast<EachOp>(op)) {
-        SmallVector<AffineExpr> inside = llvm::to_vector(each.getSizes().getResults());
-        ifRow({}, [&] {
-          code.strided(first, step, code.size(product(inside, nest.getContext())), [&](Value number) {
-            scalars.bindSplit(each.getBody().front().getArguments(), number, inside);
-            good = scalars.emitOps(each.getBody().front());
-          });
-        });
+        ifRow({}, [&] { good = emitEach(code, scalars, each, first, step); });
         code.barrier();
       } else if (isa<PutOp>(op)) {
-        code.barrier();
         Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, first, constant(builder, 0));
         ifRow(isFirst, [&] { good = scalars.emitOp(op); });
       } else {
@@ -188,17 +288,21 @@ private:
       }
       if (!good)
         return false;
+      barriers.after(op, fold ? known ? 2 : code.threads > rowsOfBlock : 0);
     }
+    auto count = dyn_cast<AffineConstantExpr>(elements());
+    if (!count || count.getValue() > rowsOfBlock)
+      barriers.end();
     return true;
   }
 
   NestOp nest;
   Block &block;
   SmallVector<AffineExpr> rows;
-  EachOp flattened;      // null: rows alone are the parallel space
-  AffineExpr inner;      // the most places of an inner dimension of a row, where these are known
-  bool perBlock = false; // a block per row, or for several
-  int64_t rowsOfBlock = 1;
+  EachOp flattened;                    // null: rows alone are the parallel space
+  AffineExpr inner;                    // the most places of an inner dimension of a row, where these are known
+  bool perBlock = false;               // a block per row, or for several
+  int64_t rowsOfBlock = 1, vector = 1; // vector: elements beside each other that a thread has, or that it has of a row at a time
 };
 
 } // namespace

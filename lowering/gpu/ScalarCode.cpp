@@ -168,6 +168,14 @@ bool ScalarCode::emitMath(Operation &op) {
   return true;
 }
 
+std::array<Value, 4> ScalarCode::drawWords(Value counter, Value depth, int64_t site) {
+  auto word = [&](Value value) -> Value { return builder.createOrFold<arith::TruncIOp>(builder.getI32Type(), value); };
+  Value high = arith::ShRUIOp::create(builder, code.seed, constant(builder, 32));
+  Value ofSite = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(site)));
+  return emitPhilox(builder, {word(counter), word(code.step), ofSite, word(depth ? depth : constant(builder, 0))},
+                    {word(code.seed), word(high)});
+}
+
 /// Philox by the formulas of tenon.random_keep and tenon.random_bits: a counter per 16 numbers of `ofBlock` elements. The word of
 /// the element, and its number among those of `ofBlock`.
 std::pair<Value, Value> ScalarCode::drawWord(Value element, Value depth, int64_t site, int64_t ofBlock) {
@@ -180,10 +188,7 @@ std::pair<Value, Value> ScalarCode::drawWord(Value element, Value depth, int64_t
   Value counter = add(builder, multiply(builder, divide(builder, element, constant(builder, 16 * ofBlock)), sixteen),
                       remainder(builder, element, sixteen));
   Value which = word(remainder(builder, divide(builder, element, sixteen), constant(builder, ofBlock)));
-  Value high = arith::ShRUIOp::create(builder, code.seed, constant(builder, 32));
-  std::array<Value, 4> words =
-      emitPhilox(builder, {word(counter), word(code.step), number(site), word(depth ? depth : constant(builder, 0))},
-                 {word(code.seed), word(high)});
+  std::array<Value, 4> words = drawWords(counter, depth, site);
   Value ofWord = ofBlock == 8 ? Value(arith::ShRUIOp::create(builder, which, number(1))) : which, chosen = words[3];
   for (int i = 2; i >= 0; --i)
     chosen = arith::SelectOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, ofWord, number(i)),

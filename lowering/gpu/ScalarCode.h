@@ -1,6 +1,7 @@
 // Scalar code of the kernel form as the code of one thread.
 #pragma once
 #include "lowering/gpu/Launch.h"
+#include <array>
 
 namespace tenon::gpu {
 
@@ -29,6 +30,8 @@ public:
   Value linearIndex(mlir::RankedTensorType type, llvm::ArrayRef<Value> indices);
   Value load(Type element, Value base, Value index);
   void store(Type element, Value base, Value index, Value value);
+  /// The words of a counter of tenon.random_keep, each with two numbers of 16 bits. `depth`: i64, null without.
+  std::array<Value, 4> drawWords(Value counter, Value depth, int64_t site);
   /// tenon.random_keep: whether the element survives. `depth`: i64, null without.
   Value drawKeep(Value element, Value depth, int64_t site, int64_t threshold);
   /// One thread's part of a fold: the terms from `first` on in steps of `step`, in their order. Null: reported.

@@ -1,13 +1,20 @@
 // tenon.scatter_add: the transpose of a gather. First dx gets what it starts from, then each thread takes the elements of dx at
-// one place of all but the gathered dimension and adds the terms of dy in their order, so that no two threads meet.
+// one place of all but the gathered dimension and adds the terms of dy in their order, so that no two threads meet. Where the
+// index is the same for all places the gathered dimension is dealt out to groups of blocks, each of which looks at all of the
+// index and adds the terms of its own elements.
 #include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/gpu/ScalarCode.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
 namespace tenon::gpu {
 namespace {
+
+/// Blocks that are worth having, terms that a group is worth having for, and how many terms a thread looks at before its block
+/// adds those of its group.
+constexpr int64_t kBlocks = 512, kTermsOfGroup = 64, kLookedAt = 4, kWarp = 32;
 
 class ScatterAddKernel {
 public:
@@ -34,6 +41,8 @@ public:
     Launch launch{"scatter_add", op.getLoc(), {op.getDy(), op.getIndex()}, {op.getDx()}, {}, {}, {}, {}, 1, false, {}};
     AffineExpr places = product(op.parallelDomain(), op.getContext());
     launch.threads = threadsFor(places);
+    if (llvm::all_of(op.getIndexDims(), [&](int64_t dim) { return llvm::is_contained(summed, dim); }))
+      return addGroups(launch, places);
     launch.blocks = [=, threads = launch.threads](EntryCode &code) { return blocksFor(code, code.size(places), threads); };
     launch.body = [this, places](KernelCode &code) {
       ScalarCode scalars(code, {});
@@ -44,6 +53,35 @@ public:
   }
 
 private:
+  AffineExpr terms() { return product(sizesAt(dySizes, summed), op.getContext()); }
+
+  LogicalResult addGroups(Launch launch, AffineExpr places) {
+    auto groups = [=, this, threads = launch.threads](EntryCode &code) {
+      auto &builder = code.builder;
+      Value useful = divide(builder, code.size(terms()), constant(builder, kTermsOfGroup));
+      Value room = divide(builder, constant(builder, kBlocks), blocksFor(code, code.size(places), threads));
+      return maximum(builder, minimum(builder, useful, room), constant(builder, 1));
+    };
+    launch.numbers = {{IntegerType::get(op.getContext(), 64), groups}};
+    launch.blocks = [=, threads = launch.threads](EntryCode &code) {
+      return multiply(code.builder, groups(code), blocksFor(code, code.size(places), threads));
+    };
+    launch.body = [this, places](KernelCode &code) {
+      auto &builder = code.builder;
+      ScalarCode scalars(code, {});
+      Value groups = code.number(0), group = remainder(builder, code.block(), groups), size = constant(builder, code.threads);
+      Value first = multiply(builder, divide(builder, code.block(), groups), size);
+      Value step = multiply(builder, divide(builder, code.blocks(), groups), size), count = code.size(places);
+      Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
+      const Looked looked{code.shared(i64, kLookedAt * code.threads), code.shared(i32, kLookedAt * code.threads / kWarp), group,
+                          groups};
+      code.strided(first, step, count,
+                   [&](Value number) { emitPlaces(code, scalars, looked, add(builder, number, code.thread()), count); });
+    };
+    sequence.add(launch);
+    return success();
+  }
+
   static SmallVector<AffineExpr> sizesAt(ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> dims) {
     return llvm::map_to_vector(dims, [&](int64_t dim) { return sizes[size_t(dim)]; });
   }
@@ -67,25 +105,125 @@ private:
     sequence.add(launch);
   }
 
-  void emitPlace(KernelCode &code, ScalarCode &scalars, Value number) {
-    auto &builder = code.builder;
-    SmallVector<Value> place(size_t(dx.getRank())), source(size_t(dy.getRank()));
+  /// Indices of dx at the place of this number, and of dy as far as it has its dimensions.
+  struct Place {
+    SmallVector<Value> target, source;
+  };
+  Place placeOf(ScalarCode &scalars, Value number) {
+    Place place{SmallVector<Value>(size_t(dx.getRank())), SmallVector<Value>(size_t(dy.getRank()))};
     for (auto [dim, at] : llvm::zip_equal(outer, scalars.split(number, sizesAt(dxSizes, outer))))
-      place[size_t(dim)] = at;
+      place.target[size_t(dim)] = at;
     for (auto [k, dim] : llvm::enumerate(op.getXDims()))
       if (dim >= 0 && k != op.getDim())
-        source[size_t(dim)] = place[k];
-    SmallVector<AffineExpr> sizes = sizesAt(dySizes, summed);
-    code.strided(constant(builder, 0), constant(builder, 1), code.size(product(sizes, op.getContext())), [&](Value term) {
-      for (auto [dim, at] : llvm::zip_equal(summed, scalars.split(term, sizes)))
-        source[size_t(dim)] = at;
-      place[op.getDim()] = target(code, scalars, source);
-      Type element = dx.getElementType();
-      Value to = scalars.linearIndex(dx, place);
-      Value more = scalars.load(element, code.pointer(op.getDy()), scalars.linearIndex(dy, source));
-      Value old = scalars.load(element, code.pointer(op.getDx()), to);
-      scalars.store(element, code.pointer(op.getDx()), to, arith::AddFOp::create(builder, old, more));
+        place.source[size_t(dim)] = place.target[k];
+    return place;
+  }
+  void bindTerm(ScalarCode &scalars, Value term, SmallVector<Value> &source) {
+    for (auto [dim, at] : llvm::zip_equal(summed, scalars.split(term, sizesAt(dySizes, summed))))
+      source[size_t(dim)] = at;
+  }
+
+  void emitPlace(KernelCode &code, ScalarCode &scalars, Value number) {
+    auto &builder = code.builder;
+    Place place = placeOf(scalars, number);
+    code.strided(constant(builder, 0), constant(builder, 1), code.size(terms()), [&](Value term) {
+      bindTerm(scalars, term, place.source);
+      place.target[op.getDim()] = target(code, scalars, place.source);
+      addTerm(code, scalars, place);
     });
+  }
+
+  void addTerm(KernelCode &code, ScalarCode &scalars, const Place &place) {
+    Type element = dx.getElementType();
+    Value to = scalars.linearIndex(dx, place.target);
+    Value more = scalars.load(element, code.pointer(op.getDy()), scalars.linearIndex(dy, place.source));
+    Value old = scalars.load(element, code.pointer(op.getDx()), to);
+    scalars.store(element, code.pointer(op.getDx()), to, arith::AddFOp::create(code.builder, old, more));
+  }
+
+  /// What a block has of the terms that it looks at: where they go, and per warp a bit for each that is its group's.
+  struct Looked {
+    Value targets, masks, group, groups;
+  };
+
+  /// The place of each thread of a block, where there is one: the terms of the block's group.
+  void emitPlaces(KernelCode &code, ScalarCode &scalars, const Looked &looked, Value number, Value count) {
+    auto &builder = code.builder;
+    const int64_t at = kLookedAt * code.threads, warps = at / kWarp;
+    Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+    Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, count);
+    Place place = placeOf(scalars, number);
+    code.strided(constant(builder, 0), constant(builder, at), code.size(terms()), [&](Value base) {
+      SmallVector<std::pair<Value, Value>> own;
+      for (int64_t k = 0; k < kLookedAt; ++k) {
+        Value slot = add(builder, code.thread(), constant(builder, k * code.threads));
+        own.push_back({slot, look(code, scalars, looked, base, slot)});
+      }
+      for (auto [slot, isOwn] : own)
+        leaveMask(code, looked, slot, isOwn);
+      code.barrier();
+      code.strided(constant(builder, 0), constant(builder, 1), constant(builder, warps), [&](Value warp) {
+        Value mask = LLVM::LoadOp::create(builder, i32, elementAddress(builder, looked.masks, i32, warp));
+        code.ifThen(exists, [&] {
+          overBits(code, mask, [&](Value bit) {
+            Value slot = add(builder, multiply(builder, warp, constant(builder, kWarp)), bit);
+            bindTerm(scalars, add(builder, base, slot), place.source);
+            place.target[op.getDim()] = LLVM::LoadOp::create(builder, i64, elementAddress(builder, looked.targets, i64, slot));
+            addTerm(code, scalars, place);
+          });
+        });
+      });
+      code.barrier();
+    });
+  }
+
+  /// Leaves in shared memory where term base + slot goes; whether that is one of the group's elements. All loads are under way
+  /// before the first ballot.
+  Value look(KernelCode &code, ScalarCode &scalars, const Looked &looked, Value base, Value slot) {
+    auto &builder = code.builder;
+    Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+    Value term = add(builder, base, slot), count = code.size(terms());
+    SmallVector<Value> source(size_t(dy.getRank()));
+    bindTerm(scalars, minimum(builder, term, subtract(builder, count, constant(builder, 1))), source);
+    Value to = target(code, scalars, source);
+    LLVM::StoreOp::create(builder, to, elementAddress(builder, looked.targets, i64, slot));
+    auto word = [&](Value value) -> Value { return arith::TruncIOp::create(builder, i32, value); };
+    Value rest = arith::RemUIOp::create(builder, word(to), word(looked.groups));
+    Value own = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, word(looked.group));
+    Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, term, count);
+    return arith::AndIOp::create(builder, exists, own);
+  }
+
+  void leaveMask(KernelCode &code, const Looked &looked, Value slot, Value isOwn) {
+    auto &builder = code.builder;
+    Type i32 = builder.getI32Type();
+    Value all = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(-1)), size = constant(builder, kWarp);
+    Value mask =
+        LLVM::CallIntrinsicOp::create(builder, i32, builder.getStringAttr("llvm.nvvm.vote.ballot.sync"), ValueRange{all, isOwn})
+            .getResult(0);
+    Value isFirst =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, remainder(builder, code.thread(), size), constant(builder, 0));
+    code.ifThen(isFirst, [&] {
+      LLVM::StoreOp::create(builder, mask, elementAddress(builder, looked.masks, i32, divide(builder, slot, size)));
+    });
+  }
+
+  /// Calls `body` with the numbers of the bits that are set, the lowest first.
+  static void overBits(KernelCode &code, Value mask, llvm::function_ref<void(Value)> body) {
+    auto &builder = code.builder;
+    Value zero = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
+    Value one = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1));
+    auto loop = scf::WhileOp::create(builder, TypeRange(mask.getType()), ValueRange{mask});
+    OpBuilder::InsertionGuard guard(builder);
+    Block *before = builder.createBlock(&loop.getBefore(), {}, mask.getType(), builder.getLoc());
+    Value left = before->getArgument(0);
+    scf::ConditionOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, left, zero), left);
+    Block *after = builder.createBlock(&loop.getAfter(), {}, mask.getType(), builder.getLoc());
+    left = after->getArgument(0);
+    Value bit = math::CountTrailingZerosOp::create(builder, left);
+    body(arith::ExtUIOp::create(builder, builder.getI64Type(), bit));
+    Value rest = arith::AndIOp::create(builder, left, arith::SubIOp::create(builder, left, one));
+    scf::YieldOp::create(builder, rest);
   }
 
   /// The place along the gathered dimension that the index tensor names; clipped where the op says so.

@@ -47,10 +47,11 @@ SmallVector<Value, 4> loadFragments(ImplicitLocOpBuilder &builder, Type element,
     row = add(builder, multiply(builder, divide(builder, lane, number(16)), number(8)), remainder(builder, lane, number(8)));
     chunk = remainder(builder, divide(builder, lane, number(8)), number(2));
   }
-  Value ofChunk = number(SharedTile::kChunk);
-  row = add(builder, place.alongDepth ? line : number(step), row);
-  chunk = add(builder, divide(builder, place.alongDepth ? number(step) : line, ofChunk), chunk);
+  chunk = add(builder, divide(builder, place.alongDepth ? number(step) : line, number(SharedTile::kChunk)), chunk);
   Value address = elementAddress(builder, memory, element, tile.place(builder, row, chunk));
+  // Rows from a multiple of 16 on are turned as the first ones: what is left is an offset.
+  Value first = multiply(builder, place.alongDepth ? line : number(step), number(tile.chunks * SharedTile::kChunk));
+  address = elementAddress(builder, address, element, first);
   const StringRef name = place.alongDepth ? "ldmatrix.sync.aligned.m8n8.x4.b16.p3" : "ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3";
   return fourOf(builder, call(builder, name, fourTimes(builder.getI32Type()), address));
 }

@@ -6,6 +6,7 @@
 #include "lowering/kernel/KernelGroups.h"
 #include "lowering/kernel/KernelResults.h"
 #include "lowering/kernel/ValuesInMemory.h"
+#include "lowering/target/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -18,8 +19,9 @@ namespace {
 
 class Selector {
 public:
-  Selector(func::FuncOp function, bool fuse)
-      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse)), groups(fuse, inMemory, placed) {}
+  Selector(func::FuncOp function, bool fuse, const Target &target)
+      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse, target.mostCostOfOperand())),
+        groups(fuse, inMemory, placed) {}
   void run();
 
 private:
@@ -252,8 +254,13 @@ void Selector::run() {
 struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
   void runOnOperation() override {
+    const Target *chosen = findTarget(target);
+    if (!chosen) {
+      getOperation().emitOpError("expects the name of a target, got ") << target;
+      return signalPassFailure();
+    }
     copyExchangedCarries(getOperation());
-    Selector(getOperation(), fuse).run();
+    Selector(getOperation(), fuse, *chosen).run();
     dropUnusedResults(getOperation());
   }
 };

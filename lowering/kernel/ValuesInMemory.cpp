@@ -39,7 +39,8 @@ unsigned costOf(Operation *op) {
 /// Decides block by block in the order of the ops, so that what a value is computed from is decided before the value.
 class MemoryChoice {
 public:
-  MemoryChoice(bool fuse, llvm::DenseSet<Value> &inMemory) : fuse(fuse), inMemory(inMemory) {}
+  MemoryChoice(bool fuse, unsigned mostCostOfOperand, llvm::DenseSet<Value> &inMemory)
+      : fuse(fuse), mostCostOfOperand(mostCostOfOperand), inMemory(inMemory) {}
   void decide(Block &block);
 
 private:
@@ -49,17 +50,18 @@ private:
     bool readsRows = false; // with every element, a pass over a row
   };
   static constexpr unsigned kLimit = kCostOfRow;
-  static constexpr unsigned kMostCostOfOperand = 6; // in all contractions; each may compute it once per block of columns
   bool needsMemory(Value value);
   bool isOperandCode(Value value);
   bool isReadEnlarged(Value value);
   bool isReadInRanges(Value value);
+  bool isReadWhereItLies(Operation *join);
   bool couldJoinItsMaker(Value value);
   bool isAddedToProduct(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
 
   bool fuse;
+  unsigned mostCostOfOperand; // in all contractions
   llvm::DenseSet<Value> &inMemory;
   DenseMap<Value, Tree> trees; // per value that has no memory
 };
@@ -97,10 +99,11 @@ static bool isJoinOfContractions(Operation *op) {
   return op->hasTrait<Moves>() && op->getNumOperands() > 1 && llvm::any_of(op->getUsers(), isContraction) &&
          llvm::all_of(op->getUsers(), [&](Operation *user) { return isContraction(user) || !isKernel(user); });
 }
+bool MemoryChoice::isReadWhereItLies(Operation *join) { return mostCostOfOperand > 0 && isJoinOfContractions(join); }
 /// Whether something is read as a part of what is joined, and has to lie somewhere for it.
 bool MemoryChoice::isReadInRanges(Value value) {
   return costOfTree(value) > 0 && llvm::any_of(value.getUsers(), [&](Operation *user) {
-           return user->getBlock() == value.getParentBlock() && isJoinOfContractions(user);
+           return user->getBlock() == value.getParentBlock() && isReadWhereItLies(user);
          });
 }
 
@@ -109,12 +112,12 @@ bool MemoryChoice::isOperandCode(Value value) {
   Operation *op = value.getDefiningOp();
   if (isEnlarged(op))
     return true;
-  if (isJoinOfContractions(op) && costOfTree(value) == costOf(op))
+  if (isReadWhereItLies(op) && costOfTree(value) == costOf(op))
     return true;
   unsigned contractions = 0;
   for (Operation *user : value.getUsers())
     contractions += user->hasTrait<Contraction>() && user->getBlock() == op->getBlock();
-  return (contractions == 1 || contractions == 2) && contractions * costOfTree(value) <= kMostCostOfOperand &&
+  return (contractions == 1 || contractions == 2) && contractions * costOfTree(value) <= mostCostOfOperand &&
          !treeOf(value).readsRows && !couldJoinItsMaker(value);
 }
 
@@ -210,9 +213,9 @@ void MemoryChoice::decide(Block &block) {
 
 } // namespace
 
-llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse) {
+llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse, unsigned mostCostOfOperand) {
   llvm::DenseSet<Value> inMemory;
-  MemoryChoice(fuse, inMemory).decide(function.getBody().front());
+  MemoryChoice(fuse, mostCostOfOperand, inMemory).decide(function.getBody().front());
   return inMemory;
 }
 

@@ -19,6 +19,7 @@ unsigned codeOf(mlir::Operation *op);
 inline constexpr unsigned kMostCodeOfKernel = 256;
 
 /// The results of element ops that get memory, nested blocks included. `fuse` false: everything that is computed.
-llvm::DenseSet<mlir::Value> valuesInMemory(mlir::func::FuncOp function, bool fuse);
+/// `mostCostOfOperand`: Target::mostCostOfOperand.
+llvm::DenseSet<mlir::Value> valuesInMemory(mlir::func::FuncOp function, bool fuse, unsigned mostCostOfOperand);
 
 } // namespace tenon

@@ -83,6 +83,10 @@ public:
   virtual void registerPasses() const {}
   /// Why it has no kernel for the op, or nothing. What it refuses is decomposed where that is possible.
   virtual std::optional<std::string> refuses(KernelOpInterface kernel) const = 0;
+  /// The most that its contractions compute, in additions, where they read an element of an operand; each may do it once per
+  /// block of columns. What costs more is made in memory before; with 0 what is joined as well, whose parts are else read where
+  /// they lie.
+  virtual unsigned mostCostOfOperand() const { return 6; }
   /// What it chooses for a kernel op of an entry: a form and its numbers for each variant of the code (Choice.h). Null: nothing
   /// is chosen.
   virtual mlir::DictionaryAttr choose(KernelOpInterface kernel) const { return {}; }

@@ -3,6 +3,7 @@
 #include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -11,13 +12,22 @@ namespace tenon::runtime::cuda {
 
 namespace {
 
-/// 80 for sm_80; 0 for what is no name of a chip.
-int capabilityOf(std::string_view variant) {
-  int number = 0;
+/// What a variant asks of a chip.
+struct Asked {
+  int capability = 0; // 80 of sm_80; 0: it is no name of a chip
+  bool exact = false; // sm_90a: later chips lack some of its instructions
+  bool runsOn(int chip) const { return exact ? chip == capability : chip >= capability; }
+};
+
+Asked askedBy(std::string_view variant) {
+  Asked asked;
   constexpr std::string_view prefix = "sm_";
-  if (variant.starts_with(prefix))
-    std::from_chars(variant.data() + prefix.size(), variant.data() + variant.size(), number);
-  return number;
+  if (!variant.starts_with(prefix))
+    return asked;
+  const char *const end = variant.data() + variant.size();
+  const auto [rest, error] = std::from_chars(variant.data() + prefix.size(), end, asked.capability);
+  asked.exact = error == std::errc() && rest != end && *rest == 'a';
+  return asked;
 }
 
 std::string listOf(const std::vector<std::string> &items) {
@@ -56,6 +66,8 @@ Result compile(const Driver &driver, const char *text, std::string &image, std::
 } // namespace
 
 CudaCode::~CudaCode() {
+  if (Status status = profile && loaded ? profile->report(*loaded) : Status(); status.failed())
+    fprintf(stderr, "tenon: error: %s\n", status.message().c_str());
   graphs.clear();
   if (module && device.activate().ok())
     device.driver().cuModuleUnload(module);
@@ -63,23 +75,26 @@ CudaCode::~CudaCode() {
 
 Status CudaCode::choose(std::span<const TnEntry *const> entries, const std::vector<std::string> &listed,
                         std::string_view wanted) {
-  const TnModule *best = nullptr;
-  int least = std::numeric_limits<int>::max();
+  const TnModule *best = nullptr, *least = nullptr;
   for (const TnModule *const *each = table()->modules; each != table()->modules + table()->module_count; ++each) {
     const std::string_view name = (*each)->variant;
     const bool covers =
         std::all_of(entries.begin(), entries.end(), [&](const TnEntry *entry) { return variantOf(*entry, name); });
     if (!covers || (!wanted.empty() && wanted != kBestTier && wanted != name))
       continue;
-    least = std::min(least, capabilityOf(name));
-    if (capabilityOf(name) <= device.capability() && (!best || capabilityOf(name) > capabilityOf(best->variant)))
+    const int asked = askedBy(name).capability;
+    if (!least || asked < askedBy(least->variant).capability)
+      least = *each;
+    if (askedBy(name).runsOn(device.capability()) && (!best || asked > askedBy(best->variant).capability))
       best = *each;
   }
   if (best)
     return load(*best);
-  if (least != std::numeric_limits<int>::max())
-    return inputError("the artifact is for GPUs from sm_", least, " on, this one (", device.chipName(), ") is sm_",
-                      device.capability());
+  if (least) {
+    const Asked asked = askedBy(least->variant);
+    return inputError("the artifact is for GPUs ", asked.exact ? "of" : "from", " sm_", asked.capability,
+                      asked.exact ? " alone" : " on", ", this one (", device.chipName(), ") is sm_", device.capability());
+  }
   if (!wanted.empty() && wanted != kBestTier)
     return inputError("the artifact has no code for ", wanted, ", only for ", listOf(listed));
   return inputError("the artifact has no code for a GPU that covers all its entries (it lists ", listOf(listed), ")");
@@ -116,11 +131,29 @@ Status CudaCode::load(const TnModule &from) {
   if (Status status = loadImage(from); status.failed())
     return status;
   kernels.assign(static_cast<size_t>(from.kernel_count), nullptr);
+  allowedShared.assign(kernels.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i)
     if (Result found = device.driver().cuModuleGetFunction(&kernels[i], module, from.kernels[i]); found != kSuccess)
       return inputError("the artifact lacks the kernel ", from.kernels[i], ": ", device.driver().textOf(found));
+  auto asked = Profile::ofEnvironment(device);
+  if (!asked.ok())
+    return asked.status();
+  profile = asked.take();
+  graphs.profile = profile.get();
   loaded = &from;
   chosen = from.variant;
+  return {};
+}
+
+/// A kernel has 48 KiB without asking.
+Status CudaCode::allowShared(uint32_t kernel, int32_t bytes) {
+  if (bytes <= allowedShared[kernel])
+    return {};
+  if (Result refused = device.driver().cuFuncSetAttribute(kernels[kernel], kMostDynamicShared, bytes); refused != kSuccess)
+    return inputError("a block of the kernel ", loaded->kernels[kernel], " takes ", bytes,
+                      " bytes of dynamic shared memory, which this GPU (", device.chipName(),
+                      ") does not give: ", device.driver().textOf(refused));
+  allowedShared[kernel] = bytes;
   return {};
 }
 
@@ -136,11 +169,19 @@ void CudaCode::launch(const TnContext *context, int32_t kernel, int64_t blocks, 
         resourceError("the kernel ", code.loaded->kernels[number], " would take ", blocks, " blocks, more than a GPU has");
     return;
   }
+  code.failure = code.allowShared(number, shared);
+  if (code.failure.failed())
+    return;
   LaunchList &list = code.list;
+  const int32_t maps = count / TN_MAP_ARGUMENT;
+  count %= TN_MAP_ARGUMENT;
   list.launches.push_back({number, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), static_cast<uint32_t>(shared),
-                           static_cast<uint32_t>(list.arguments.size()), static_cast<uint32_t>(count)});
-  for (int32_t i = 0; i < count; ++i)
-    list.arguments.push_back(*static_cast<const uint64_t *>(arguments[i]));
+                           static_cast<uint32_t>(list.arguments.size()), static_cast<uint32_t>(count),
+                           static_cast<uint32_t>(maps)});
+  for (int32_t i = 0; i < count; ++i) {
+    const auto *words = static_cast<const uint64_t *>(arguments[i]);
+    list.arguments.insert(list.arguments.end(), words, words + (i < maps ? LaunchList::kMapWords : 1));
+  }
 }
 
 /// Gradients are there when what was started before has ended.
@@ -166,10 +207,18 @@ Expected<int32_t> CudaCode::run(const TnEntry &entry, const TnContext &call) {
   caller = &call;
   failure = {};
   list.clear();
+  if (profile)
+    profile->begin();
   const int32_t code = variantOf(entry, chosen)->run(&own);
   caller = nullptr;
+  if (profile)
+    profile->described();
+  if (failure.ok() && profile && !profile->ofKernels())
+    failure = profile->before(0);
   if (failure.ok())
     failure = start(entry, call);
+  if (failure.ok() && profile)
+    failure = profile->end(entry.name);
   if (failure.failed())
     return failure;
   return code;
@@ -181,7 +230,7 @@ Status CudaCode::start(const TnEntry &entry, const TnContext &call) {
     const char *given = std::getenv(kGraphsVariable);
     return !given || std::string_view(given) != "0";
   }();
-  if (call.group_ready || !isOn)
+  if (call.group_ready || !isOn || (profile && profile->ofKernels()))
     return graphs.launchAll(list, kernels, *loaded);
   std::vector<uint64_t> memory;
   auto add = [&](auto *const *addresses, int32_t count) {

@@ -1,6 +1,7 @@
 // The code of an artifact on a GPU: the host's part of each entry, which launches the kernels of a module.
 #pragma once
 #include "runtime/cuda/Graphs.h"
+#include "runtime/cuda/Profile.h"
 
 namespace tenon::runtime::cuda {
 
@@ -22,6 +23,8 @@ private:
   static void groupReady(const TnContext *context, int64_t group);
   Status load(const TnModule &module);
   Status loadImage(const TnModule &from);
+  /// So that launches of the kernel may have so much dynamic shared memory.
+  Status allowShared(uint32_t kernel, int32_t bytes);
   Status start(const TnEntry &entry, const TnContext &call);
   CudaDevice &device;
   std::unique_ptr<DeviceCode> host;
@@ -29,8 +32,10 @@ private:
   const TnModule *loaded = nullptr; // of the chosen variant
   Handle module = nullptr;
   std::vector<Handle> kernels;
-  LaunchList list; // of a run, not started yet
+  std::vector<int32_t> allowedShared; // bytes per kernel that were asked for
+  LaunchList list;                    // of a run, not started yet
   Graphs graphs;
+  std::unique_ptr<Profile> profile;  // null: nobody asked for one
   Status failure;                    // the first of a run
   const TnContext *caller = nullptr; // of a run
 };

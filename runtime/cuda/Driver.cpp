@@ -6,21 +6,8 @@ namespace tenon::runtime::cuda {
 
 namespace {
 
-Expected<const Driver *> load() {
-  const char *given = std::getenv("TENON_LIBCUDA");
-  const char *const name = given && *given ? given : "libcuda.so.1";
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = dlerror();
-    return resourceError("this machine has no NVIDIA driver: ", reason ? reason : name);
-  }
-  static Driver driver;
-  std::string lacking;
-  auto find = [&](auto &function, const char *symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
-    if (!function && lacking.empty())
-      lacking = symbol;
-  };
+/// Calls `find` with the place of each function and its name.
+template <typename Find> void findAll(Driver &driver, Find find) {
 #define TENON_FIND(function) find(driver.function, #function)
   TENON_FIND(cuInit);
   TENON_FIND(cuDriverGetVersion);
@@ -43,6 +30,8 @@ Expected<const Driver *> load() {
   TENON_FIND(cuEventCreate);
   TENON_FIND(cuEventRecord);
   TENON_FIND(cuEventSynchronize);
+  TENON_FIND(cuEventDestroy_v2);
+  TENON_FIND(cuEventElapsedTime);
   TENON_FIND(cuLinkCreate_v2);
   TENON_FIND(cuLinkAddData_v2);
   TENON_FIND(cuLinkComplete);
@@ -51,6 +40,7 @@ Expected<const Driver *> load() {
   TENON_FIND(cuModuleUnload);
   TENON_FIND(cuModuleGetFunction);
   TENON_FIND(cuLaunchKernel);
+  TENON_FIND(cuFuncSetAttribute);
   TENON_FIND(cuGraphCreate);
   TENON_FIND(cuGraphAddKernelNode);
   TENON_FIND(cuGraphInstantiateWithFlags);
@@ -61,6 +51,26 @@ Expected<const Driver *> load() {
   TENON_FIND(cuGetErrorName);
   TENON_FIND(cuGetErrorString);
 #undef TENON_FIND
+}
+
+Expected<const Driver *> load() {
+  const char *given = std::getenv("TENON_LIBCUDA");
+  const char *const name = given && *given ? given : "libcuda.so.1";
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = dlerror();
+    return resourceError("this machine has no NVIDIA driver: ", reason ? reason : name);
+  }
+  static Driver driver;
+  std::string lacking;
+  auto find = [&](auto &function, const char *symbol) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+    if (!function && lacking.empty())
+      lacking = symbol;
+  };
+  findAll(driver, find);
+  driver.cuTensorMapEncodeTiled =
+      reinterpret_cast<decltype(driver.cuTensorMapEncodeTiled)>(dlsym(library, "cuTensorMapEncodeTiled"));
   if (lacking.empty())
     return &driver;
   dlclose(library);

@@ -16,6 +16,9 @@ constexpr int kComputeMajor = 75, kComputeMinor = 76;  // CUdevice_attribute
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6; // CUjit_option
 constexpr int kInputPtx = 1;                           // CUjitInputType
 constexpr unsigned kEventWithoutTime = 2;              // CU_EVENT_DISABLE_TIMING
+constexpr int kMostDynamicShared = 8;                  // CUfunction_attribute
+// CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
+constexpr int kElements16 = 1, kSwizzle128 = 3, kPromote256 = 3;
 
 /// CUDA_KERNEL_NODE_PARAMS_v1, which the functions without a version in their names take.
 struct KernelNode {
@@ -23,6 +26,11 @@ struct KernelNode {
   unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, shared;
   void **arguments;
   void **extra;
+};
+
+/// CUtensorMap.
+struct alignas(128) EncodedMap {
+  uint64_t words[16];
 };
 
 /// The functions, by the names that the library exports.
@@ -48,6 +56,8 @@ struct Driver {
   Result (*cuEventCreate)(Handle *event, unsigned flags);
   Result (*cuEventRecord)(Handle event, Handle stream);
   Result (*cuEventSynchronize)(Handle event);
+  Result (*cuEventDestroy_v2)(Handle event);
+  Result (*cuEventElapsedTime)(float *milliseconds, Handle from, Handle to);
   Result (*cuLinkCreate_v2)(unsigned count, int *options, void **values, Handle *link);
   Result (*cuLinkAddData_v2)(Handle link, int type, void *data, size_t bytes, const char *name, unsigned count, int *options,
                              void **values);
@@ -56,8 +66,12 @@ struct Driver {
   Result (*cuModuleLoadDataEx)(Handle *module, const void *image, unsigned count, int *options, void **values);
   Result (*cuModuleUnload)(Handle module);
   Result (*cuModuleGetFunction)(Handle *function, Handle module, const char *name);
+  Result (*cuFuncSetAttribute)(Handle function, int attribute, int value);
   Result (*cuLaunchKernel)(Handle function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                            unsigned blockZ, unsigned shared, Handle stream, void **arguments, void **extra);
+  Result (*cuTensorMapEncodeTiled)(EncodedMap *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
+                                   const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides, int interleave,
+                                   int swizzle, int promotion, int fill); // null in drivers before CUDA 12
   Result (*cuGraphCreate)(Handle *graph, unsigned flags);
   Result (*cuGraphAddKernelNode)(Handle *node, Handle graph, const Handle *before, size_t count, const KernelNode *kernel);
   Result (*cuGraphInstantiateWithFlags)(Handle *executable, Handle graph, unsigned long long flags);

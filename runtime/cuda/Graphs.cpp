@@ -1,5 +1,8 @@
 #include "runtime/cuda/Graphs.h"
+#include "runtime/cuda/Profile.h"
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 
 namespace tenon::runtime::cuda {
 
@@ -65,22 +68,54 @@ Status Graphs::run(const LaunchList &list, std::vector<uint64_t> memory, const s
     return status;
   }
   device.startedGraph(entry, list.launches.size());
-  return device.check(device.driver().cuGraphLaunch(known->executable, device.stream()), "the start of a graph");
+  if (profile)
+    profile->launching();
+  status = device.check(device.driver().cuGraphLaunch(known->executable, device.stream()), "the start of a graph");
+  if (profile)
+    profile->launched();
+  return status;
 }
 
-KernelNode Graphs::nodeOf(const LaunchList &list, size_t i, const std::vector<Handle> &kernels) {
+Status Graphs::encode(const TnTensorMap &map, EncodedMap &made) {
+  const Driver &driver = device.driver();
+  if (!driver.cuTensorMapEncodeTiled)
+    return resourceError("the NVIDIA driver of this machine is too old: it has no cuTensorMapEncodeTiled");
+  constexpr uint32_t apart[] = {1, 1, 1, 1, 1};
+  uint64_t sizes[5];
+  std::transform(std::begin(map.sizes), std::end(map.sizes), sizes, [](uint64_t size) { return std::max<uint64_t>(size, 1); });
+  return device.check(driver.cuTensorMapEncodeTiled(&made, kElements16, map.rank, reinterpret_cast<void *>(map.address), sizes,
+                                                    map.strides, map.box, apart, 0, kSwizzle128, kPromote256, 0),
+                      "describing a tensor to the GPU");
+}
+
+Status Graphs::nodeOf(const LaunchList &list, size_t i, const std::vector<Handle> &kernels, KernelNode &node) {
   const LaunchList::Launch &launch = list.launches[i];
   pointers.clear();
-  for (uint32_t argument = launch.first; argument < launch.first + launch.count; ++argument)
-    pointers.push_back(const_cast<uint64_t *>(&list.arguments[argument])); // which the driver only reads
-  return {kernels[launch.kernel], launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared, pointers.data(), nullptr};
+  encoded.resize(launch.maps);
+  uint32_t word = launch.first;
+  for (EncodedMap &map : encoded) {
+    TnTensorMap asked;
+    std::memcpy(&asked, &list.arguments[word], sizeof asked);
+    if (Status status = encode(asked, map); status.failed())
+      return status;
+    word += LaunchList::kMapWords;
+    pointers.push_back(&map);
+  }
+  for (; word < launch.first + launch.words(); ++word)
+    pointers.push_back(const_cast<uint64_t *>(&list.arguments[word])); // which the driver only reads
+  node = {kernels[launch.kernel], launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared, pointers.data(), nullptr};
+  return {};
 }
 
 Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kernels, const TnModule &module) {
   for (size_t i = 0; i < list.launches.size(); ++i) {
-    const KernelNode node = nodeOf(list, i, kernels);
+    KernelNode node;
+    if (Status status = nodeOf(list, i, kernels, node); status.failed())
+      return status;
     const uint32_t kernel = list.launches[i].kernel;
     device.started(module.kernels[kernel], module.places[kernel]);
+    if (Status status = profile && profile->ofKernels() ? profile->before(kernel) : Status(); status.failed())
+      return status;
     const Result result = device.driver().cuLaunchKernel(node.function, node.gridX, 1, 1, node.blockX, 1, 1, node.shared,
                                                          device.stream(), node.arguments, nullptr);
     if (Status status = device.check(result, "a launch"); status.failed())
@@ -94,7 +129,9 @@ Status Graphs::build(Known &known, const std::vector<Handle> &kernels) {
   const Driver &driver = device.driver();
   Result result = driver.cuGraphCreate(&known.graph, 0);
   for (size_t i = 0; i < known.list.launches.size() && result == kSuccess; ++i) {
-    const KernelNode kernel = nodeOf(known.list, i, kernels);
+    KernelNode kernel;
+    if (Status status = nodeOf(known.list, i, kernels, kernel); status.failed())
+      return status;
     const Handle before = i ? known.nodes.back() : nullptr;
     Handle node = nullptr;
     result = driver.cuGraphAddKernelNode(&node, known.graph, i ? &before : nullptr, i ? 1 : 0, &kernel);
@@ -110,12 +147,14 @@ Status Graphs::update(Known &known, const LaunchList &list, const std::vector<Ha
     const LaunchList::Launch &launch = list.launches[i];
     const auto from = list.arguments.begin() + launch.first;
     const auto to = known.list.arguments.begin() + launch.first;
-    if (std::equal(from, from + launch.count, to))
+    if (std::equal(from, from + launch.words(), to))
       continue;
-    std::copy(from, from + launch.count, to);
+    std::copy(from, from + launch.words(), to);
     if (!known.executable)
       continue;
-    const KernelNode kernel = nodeOf(list, i, kernels);
+    KernelNode kernel;
+    if (Status status = nodeOf(list, i, kernels, kernel); status.failed())
+      return status;
     const Result result = device.driver().cuGraphExecKernelNodeSetParams(known.executable, known.nodes[i], &kernel);
     if (Status status = device.check(result, "changing a graph"); status.failed())
       return status;

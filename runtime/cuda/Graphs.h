@@ -2,15 +2,19 @@
 // second time becomes a graph, and later ones start that whole, after the arguments that changed (numbers of the step) are set.
 #pragma once
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/include/tenon/tensor_map.h"
 #include <vector>
 
 namespace tenon::runtime::cuda {
 
-/// The launches of a run, in their order. All arguments have 8 bytes or less.
+/// The launches of a run, in their order. All arguments have 8 bytes or less, but for maps of tensors: of these the numbers are
+/// kept that the driver makes one of.
 struct LaunchList {
+  static constexpr uint32_t kMapWords = sizeof(TnTensorMap) / 8;
   struct Launch {
     uint32_t kernel, blocks, threads, shared;
-    uint32_t first, count; // arguments
+    uint32_t first, count, maps; // word of the first argument, arguments, how many of them are maps, which come first
+    uint32_t words() const { return count + maps * (kMapWords - 1); }
     bool operator==(const Launch &) const = default;
   };
   std::vector<Launch> launches;
@@ -21,12 +25,16 @@ struct LaunchList {
   }
 };
 
+class Profile;
+
 class Graphs {
 public:
   explicit Graphs(CudaDevice &device) : device(device) {}
   Graphs(const Graphs &) = delete;
   Graphs &operator=(const Graphs &) = delete;
   ~Graphs() { clear(); }
+  /// Told of what is launched; null: nobody is.
+  Profile *profile = nullptr;
   /// Before the module of the kernels goes.
   void clear();
   /// Starts a run whose launches these are. `memory`: addresses that tell runs with other buffers apart, each of which has a
@@ -51,10 +59,12 @@ private:
   Status update(Known &known, const LaunchList &list, const std::vector<Handle> &kernels);
   void destroy(Known &known);
   /// The driver's form of launch `i`; its arguments are those of `list` until the next call.
-  KernelNode nodeOf(const LaunchList &list, size_t i, const std::vector<Handle> &kernels);
+  Status nodeOf(const LaunchList &list, size_t i, const std::vector<Handle> &kernels, KernelNode &node);
+  Status encode(const TnTensorMap &map, EncodedMap &encoded);
   CudaDevice &device;
   std::vector<Known> all;
-  std::vector<void *> pointers; // of nodeOf
+  std::vector<void *> pointers;    // of nodeOf
+  std::vector<EncodedMap> encoded; // of nodeOf
   uint64_t runs = 0;
 };
 

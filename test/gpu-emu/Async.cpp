@@ -40,6 +40,7 @@ Queue &ownQueue() { return queues[machine.current->index]; }
 
 void resetAsync() {
   resetMbarriers();
+  resetProducts();
   if (!used && queues.size() == machine.threads.size())
     return;
   queues.assign(machine.threads.size(), Queue());
@@ -47,6 +48,7 @@ void resetAsync() {
 }
 
 void exitAsync(const Thread &thread) {
+  exitProducts(thread);
   if (!used)
     return;
   Queue &queue = queues[thread.index];

@@ -42,6 +42,8 @@ static bool readWord(llvm::StringRef key, llvm::StringRef value, Mode &mode) {
     return mode.scores = true, mode.mutants = value.str(), true;
   if (key == "broken")
     return mode.broken = value.str(), value == "events" || value == "graphs";
+  if (key == "record")
+    return mode.record = value.str(), !value.empty();
   if (key == "mutant") {
     const auto [kernel, call] = value.rsplit(':');
     mode.mutant = kernel.str();
@@ -60,7 +62,7 @@ llvm::Expected<Mode> parseMode(llvm::StringRef text) {
       return llvm::createStringError("'" + word.trim() +
                                      "' is no mode of the emulator: checked or fast, order=in, reverse or random:SEED, "
                                      "copies=late or early, sm=80, cuda=12080, memory=BYTES, mutant=KERNEL:N, mutants[=TEXT], "
-                                     "broken=events or graphs, counts");
+                                     "broken=events or graphs, record=FOLDER, counts");
   }
   return mode;
 }

@@ -36,12 +36,12 @@ struct Mode {
   bool scores = false;                 // .. if it does
   std::string host;                    // processor that code is made for; empty: the one there is
   std::string broken;                  // "events": waiting for one does not wait; "graphs": arguments of their kernels stay
+  std::string record;                  // folder for launches: of each kernel of a module the first one (Record.h)
   bool counts = false;                 // whether the driver's stand-in says at its end what it did
 };
 
 /// "checked|fast,order=in|reverse|random:SEED,copies=late|early,sm=80,cuda=12080,memory=BYTES,mutant=KERNEL:N,mutants[=TEXT],
-/// broken=events|graphs,counts", in any
-/// order and number.
+/// broken=events|graphs,record=FOLDER,counts", in any order and number.
 llvm::Expected<Mode> parseMode(llvm::StringRef text);
 
 struct Site;
@@ -70,6 +70,7 @@ struct Site {
   // Of an access of memory:
   uint32_t size = 0, align = 1;
   bool writes = false, reads = false, atomic = false;
+  char element = 'i'; // of what it accesses: f (f32), d (f64), h (f16), b (bf16), i (bits)
   // Where checked mode found the bytes last, in the arena, in the launch of this number.
   mutable uint32_t launch = 0, regionBegin = 0, regionEnd = 0;
 };

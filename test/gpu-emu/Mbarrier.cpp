@@ -16,14 +16,16 @@ struct Mbarrier {
   int64_t bytes = 0;               // that are expected and have not come
   uint64_t phase = 0;              // how many are complete
   std::vector<uint32_t> waiting;
-  Sync current, complete; // of this phase and of the last one
+  Sync current, complete;       // of this phase and of the last one
+  uint32_t made = 0, maker = 0; // epoch of its initialisation, and the thread
+  bool isShown = false;         // by a fence for barriers
 };
 std::map<uint64_t, Mbarrier> mbarriers; // by address
 
 struct BulkCopy {
   const Site *site;
-  uint32_t thread;
-  uint64_t to, from, bytes, barrier;
+  uint64_t barrier;
+  std::vector<Segment> segments;
 };
 std::deque<BulkCopy> flying;
 
@@ -60,11 +62,19 @@ void arrive(const Site &site, Mbarrier &barrier, uint32_t arrivals, uint32_t byt
 
 /// One that has arrived; its bytes are counted.
 void deliver(const BulkCopy &copy) {
-  memcpy(reinterpret_cast<void *>(copy.to), reinterpret_cast<const void *>(copy.from), copy.bytes);
-  Mbarrier &barrier = mbarriers.find(copy.barrier)->second;
+  const auto found = mbarriers.find(copy.barrier);
+  if (found == mbarriers.end())
+    fail("wrong barrier", "a copy arrives at an mbarrier that is gone, that of " + placeOf(*copy.site));
+  Mbarrier &barrier = found->second;
+  for (const Segment &segment : copy.segments) {
+    memcpy(reinterpret_cast<void *>(segment.to), reinterpret_cast<const void *>(segment.from), segment.fromSource);
+    memset(reinterpret_cast<char *>(segment.to) + segment.fromSource, 0, segment.bytes - segment.fromSource);
+    if (machine.mode.checked)
+      shadowDelivered(*copy.site, segment.to, segment.bytes);
+    barrier.bytes -= segment.bytes;
+  }
   if (machine.mode.checked)
-    shadowDelivered(*copy.site, copy.to, copy.bytes, barrier.current);
-  barrier.bytes -= copy.bytes;
+    barrier.current.addCopies();
   completeIfDone(barrier);
 }
 
@@ -77,6 +87,27 @@ void resetMbarriers() {
   }
   mbarriers.clear();
   flying.clear();
+}
+
+void issueBulk(const Site &site, uint64_t barrier, std::vector<Segment> segments) {
+  const Thread &thread = *machine.current;
+  const Mbarrier &meant = barrierAt(site, barrier);
+  if (machine.mode.checked) {
+    if (!meant.isShown && !engineSees(meant.made, thread.index))
+      report("proxy", "the mbarrier of the copy at " + placeOf(site) +
+                          " was initialised without a fence that shows it to the engine of copies");
+    for (const Segment &segment : segments) {
+      if (segment.fromSource)
+        shadowRead(site, thread, segment.from, segment.fromSource);
+      shadowPending(site, thread, segment.to, segment.bytes);
+    }
+  }
+  const BulkCopy copy = {&site, barrier, std::move(segments)};
+  if (!machine.mode.late)
+    return deliver(copy);
+  for (const Segment &segment : copy.segments)
+    memset(reinterpret_cast<void *>(segment.to), 0xff, segment.bytes);
+  flying.push_back(copy);
 }
 
 bool deliverCopies() {
@@ -106,6 +137,19 @@ void opMbarrierInit(const Site &site, const uint64_t *arguments, void *) {
   barrier.count = barrier.pending = count;
   barrier.bytes = 0;
   barrier.phase = 0;
+  barrier.maker = machine.current->index;
+  barrier.made = machine.mode.checked ? epochOf(barrier.maker) : 0;
+  barrier.isShown = false;
+}
+
+void opFenceBarriers(const Site &, const uint64_t *, void *) {
+  for (auto &[address, barrier] : mbarriers)
+    barrier.isShown |= barrier.maker == machine.current->index;
+}
+
+void opFenceProxy(const Site &, const uint64_t *, void *) {
+  if (machine.mode.checked)
+    fenceProxy(machine.current->index);
 }
 
 void opMbarrierInvalidate(const Site &site, const uint64_t *arguments, void *) {
@@ -152,16 +196,7 @@ void opBulkCopy(const Site &site, const uint64_t *arguments, void *) {
   if (to % 16 || from % 16 || bytes % 16 || bytes == 0)
     fail("misaligned", nameOf(thread) + " copies " + std::to_string(bytes) +
                            " bytes, of which and of whose addresses not all are multiples of 16, at " + placeOf(site));
-  barrierAt(site, arguments[1]);
-  if (machine.mode.checked) {
-    shadowRead(site, thread, from, bytes);
-    shadowPending(site, thread, to, bytes);
-  }
-  const BulkCopy copy = {&site, thread.index, to, from, bytes, arguments[1]};
-  if (!machine.mode.late)
-    return deliver(copy);
-  memset(reinterpret_cast<void *>(to), 0xff, bytes);
-  flying.push_back(copy);
+  issueBulk(site, arguments[1], {{to, from, bytes, bytes}});
 }
 
 } // namespace tenon::emu

@@ -19,6 +19,8 @@ enum MmaForm { kBf16 = 0, kF16 = 1, kTf32 = 2 };
 constexpr int mma(int depth, int form) { return depth * 8 + form; }
 /// Of copies: bytes, plus 32 where a last argument says how many of them come from the source.
 enum CopyForm { kWithSize = 32 };
+/// Of asynchronous products: columns above these bits.
+enum ProductForm { kTransposedA = 1, kTransposedB = 2, kHalf = 4, kFormBits = 3 };
 /// Of arrivals at an mbarrier: what their second argument counts.
 enum ArriveForm { kArrivals = 1, kBytes = 2 };
 enum MathForm { kEx2, kLg2, kRcp, kRsqrt, kSqrt, kSin, kCos, kDivide };
@@ -44,6 +46,13 @@ TENON_EMU_MODEL(opMbarrierArrive);
 TENON_EMU_MODEL(opMbarrierExpect);
 TENON_EMU_MODEL(opMbarrierWait);
 TENON_EMU_MODEL(opBulkCopy);
+TENON_EMU_MODEL(opTensorCopy);
+TENON_EMU_MODEL(opFenceBarriers);
+TENON_EMU_MODEL(opFenceProxy);
+TENON_EMU_MODEL(opProduct);
+TENON_EMU_MODEL(opOpenProducts);
+TENON_EMU_MODEL(opCommitProducts);
+TENON_EMU_MODEL(opWaitProducts);
 TENON_EMU_MODEL(opNothing);
 TENON_EMU_MODEL(opMath);
 TENON_EMU_MODEL(opMathF64);
@@ -69,6 +78,10 @@ struct MmaPlace {
 MmaPlace placeInA(int depth, int type, int lane, int value);
 MmaPlace placeInB(int depth, int type, int lane, int value);
 MmaPlace placeInC(int lane, int value);
+
+/// The statement of inline assembly that is an asynchronous product; the model of one, null where it is another statement.
+std::string productText(unsigned columns, int form);
+const Model *findProduct(llvm::StringRef assembly);
 
 float fromBf16(uint16_t bits);
 float fromF16(uint16_t bits);

@@ -4,18 +4,22 @@
 
 namespace tenon::emu {
 
+constexpr uint32_t kMost = kMostThreads + 1 + kMostThreads / kWarp; // with the engines
+
 /// What a thread knows of the others: for each the clock up to which it is behind it. Shared between threads, and not changed
 /// once it is.
 struct Clocks {
   uint32_t users = 0;
-  uint32_t of[kMostThreads + 1]; // of those that the block has
+  uint32_t of[kMost]; // of those that the block has
 };
 
 namespace {
 
-uint32_t threads = 0;              // of a block, and one: the engine of bulk copies
-uint32_t clocks[kMostThreads + 1]; // each thread's own
-Clocks *known[kMostThreads + 1];   // by thread
+uint32_t threads = 0, ofBlock = 0; // with the engines behind them: of bulk copies, and of the products of each warp
+uint32_t clocks[kMost];            // each thread's own
+Clocks *known[kMost];              // by thread
+uint32_t fenced[kMost];            // its clock at its last fence of proxies, 0: none
+Clocks *seen[kMost];               // what it knew then
 std::vector<std::unique_ptr<Clocks>> all;
 std::vector<Clocks *> unused; // of those
 
@@ -49,12 +53,35 @@ uint32_t epochOf(uint32_t thread) { return thread << kClockBits | clocks[thread]
 
 const uint32_t *knownBy(uint32_t thread) { return known[thread]->of; }
 
-uint32_t copyEngine() { return threads - 1; }
+uint32_t copyEngine() { return ofBlock; }
+uint32_t productEngine(uint32_t warp) { return ofBlock + 1 + warp; }
+
+static void advance(uint32_t thread) {
+  if (++clocks[thread] > kClockMask)
+    fail("too long", "a thread synchronises more than 2 million times, for which the checked mode has no clocks");
+}
+
+void fenceProxy(uint32_t thread) {
+  fenced[thread] = clocks[thread];
+  drop(seen[thread]);
+  seen[thread] = known[thread];
+  ++seen[thread]->users;
+  advance(thread);
+}
+
+bool engineSees(uint32_t epoch, uint32_t issuer) {
+  const uint32_t thread = epoch >> kClockBits, clock = epoch & kClockMask;
+  return thread >= ofBlock || fenced[thread] >= clock || (seen[issuer] && seen[issuer]->of[thread] >= clock);
+}
 
 void startOrder(uint32_t count) {
-  for (uint32_t i = 0; i < threads; ++i)
+  for (uint32_t i = 0; i < threads; ++i) {
     drop(known[i]);
-  threads = count + 1;
+    drop(std::exchange(seen[i], nullptr));
+    fenced[i] = 0;
+  }
+  ofBlock = count;
+  threads = count + 1 + (count + kWarp - 1) / kWarp;
   Clocks *nothing = make();
   std::fill(nothing->of, nothing->of + threads, 0);
   nothing->users = threads;
@@ -83,8 +110,7 @@ void Sync::add(uint32_t thread) {
     ++its->users;
   }
   known->of[thread] = clocks[thread];
-  if (++clocks[thread] > kClockMask)
-    fail("too long", "a thread synchronises more than 2 million times, for which the checked mode has no clocks");
+  advance(thread);
 }
 
 void Sync::take(uint32_t thread, bool added) const {
@@ -103,7 +129,7 @@ void Sync::take(uint32_t thread, bool added) const {
   own = after;
 }
 
-void Sync::addCopies() { add(threads - 1); }
+void Sync::addCopies() { add(copyEngine()); }
 
 void Sync::clear() {
   drop(known);

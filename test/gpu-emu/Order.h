@@ -30,7 +30,13 @@ void startOrder(uint32_t count);
 uint32_t epochOf(uint32_t thread);
 /// By thread, the clock up to which a thread is behind it.
 const uint32_t *knownBy(uint32_t thread);
-/// The thread that bulk copies are.
+/// What bulk copies are among the threads, and asynchronous products of a warp: both by the asynchronous proxy, which sees what
+/// threads write behind a fence alone.
 uint32_t copyEngine();
+uint32_t productEngine(uint32_t warp);
+/// A thread's fence: engines see what it wrote before, and what it knew of others.
+void fenceProxy(uint32_t thread);
+/// Whether what was written at an epoch is seen by an engine that `issuer` starts now, of which the write is ordered before.
+bool engineSees(uint32_t epoch, uint32_t issuer);
 
 } // namespace tenon::emu

@@ -1,7 +1,9 @@
 #include "Retarget.h"
 #include "Flatten.h"
 #include "Memory.h"
+#include "Models.h"
 #include "Shadow.h"
+#include "Tensor.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
@@ -45,8 +47,22 @@ std::string textOf(const Instruction &instruction, ModuleSlotTracker &slots) {
 
 namespace {
 
+/// What a call does; null where it is none of Ops.def.
+const Model *modelOf(const CallBase &call) {
+  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+    return findProduct(assembly->getAsmString());
+  const Function *callee = call.getCalledFunction();
+  return callee ? findModel(callee->getName()) : nullptr;
+}
+
 constexpr unsigned kShared = 3;
 constexpr uint32_t kGap = 256; // between shared variables in checked mode
+
+/// Of a function: where its calls of models put arguments, and behind them results, in words of 8 bytes.
+struct Slots {
+  AllocaInst *place = nullptr;
+  unsigned arguments = 0, results = 0;
+};
 
 class Retargeter {
 public:
@@ -79,8 +95,8 @@ private:
   Error describeKernels();
   Error placeShared();
   Error rewrite(Function &function);
-  Error rewriteCall(CallBase &call, Site &site, AllocaInst *&slots);
-  void callModel(CallBase &call, Site &site, AllocaInst *&slots);
+  Error rewriteCall(CallBase &call, Site &site, Slots &slots);
+  void callModel(CallBase &call, Site &site, Slots &slots);
   void readRegister(CallBase &call, RegisterPlace place);
   Error rewriteMemoryCall(MemIntrinsic &call, Site &site);
   void checkAccess(Instruction &access, Site &site);
@@ -102,10 +118,15 @@ Error Retargeter::describeKernels() {
     kernel.name = function->getName().str();
     for (Argument &argument : function->args()) {
       Type *type = argument.getType();
+      if (argument.hasByValAttr() && module.getDataLayout().getTypeAllocSize(argument.getParamByValType()) == kMapBytes) {
+        kernel.argumentBytes.push_back(kMapBytes); // a map of a tensor
+        continue;
+      }
       if (argument.hasByValAttr() || !(type->isIntegerTy() || type->isFloatingPointTy() || type->isPointerTy()) ||
           module.getDataLayout().getTypeStoreSize(type) > 8)
-        return createStringError("kernel " + kernel.name + ": argument " + Twine(argument.getArgNo()) +
-                                 " is no number or pointer of up to 8 bytes, which the emulator does not take");
+        return createStringError(
+            "kernel " + kernel.name + ": argument " + Twine(argument.getArgNo()) +
+            " is no number or pointer of up to 8 bytes and no map of a tensor, which the emulator does not take");
       kernel.argumentBytes.push_back(module.getDataLayout().getTypeStoreSize(type));
     }
     for (const char *limit : {"nvvm.reqntid", "nvvm.maxntid"})
@@ -119,9 +140,8 @@ Error Retargeter::describeKernels() {
     for (Function *reached : reachedFrom(*function))
       for (Instruction &instruction : instructions(*reached))
         if (auto *call = dyn_cast<CallBase>(&instruction))
-          if (Function *callee = call->getCalledFunction())
-            if (const Model *model = findModel(callee->getName()))
-              kernel.meets |= (model->traits & kMeets) != 0;
+          if (const Model *model = modelOf(*call))
+            kernel.meets |= (model->traits & kMeets) != 0;
     result.kernels.push_back(std::move(kernel));
   }
   return Error::success();
@@ -176,27 +196,33 @@ Error Retargeter::placeShared() {
 }
 
 Error Retargeter::rewrite(Function &function) {
-  ModuleSlotTracker slots(&module, /*ShouldInitializeAllMetadata=*/false);
-  slots.incorporateFunction(function);
+  ModuleSlotTracker names(&module, /*ShouldInitializeAllMetadata=*/false);
+  names.incorporateFunction(function);
+  Slots slots;
   std::vector<std::pair<Instruction *, Site *>> places;
   for (Instruction &instruction : instructions(function)) {
+    if (auto *call = dyn_cast<CallBase>(&instruction); call && modelOf(*call)) {
+      slots.arguments = std::max(slots.arguments, call->arg_size());
+      if (!call->getType()->isVoidTy())
+        slots.results =
+            std::max<unsigned>(slots.results, divideCeil(module.getDataLayout().getTypeAllocSize(call->getType()), 8));
+    }
     if (!isa<CallBase, LoadInst, StoreInst, AtomicRMWInst, AtomicCmpXchgInst, AddrSpaceCastInst, FenceInst>(instruction))
       continue;
     Site *site = nullptr;
     if (!isa<AddrSpaceCastInst, FenceInst>(instruction)) {
       site = &result.sites.emplace_back();
       site->kernel = function.getName().str();
-      site->text = textOf(instruction, slots);
+      site->text = textOf(instruction, names);
       site->number = result.sites.size();
     }
     places.push_back({&instruction, site});
   }
-  AllocaInst *argumentSlots = nullptr;
   for (auto [instruction, site] : places) {
     builder.SetInsertPoint(instruction);
     builder.SetCurrentDebugLocation(DebugLoc());
     if (auto *call = dyn_cast<CallBase>(instruction)) {
-      if (Error error = rewriteCall(*call, *site, argumentSlots))
+      if (Error error = rewriteCall(*call, *site, slots))
         return error;
     } else if (auto *cast = dyn_cast<AddrSpaceCastInst>(instruction)) {
       if (cast->getType()->isVectorTy())
@@ -215,9 +241,14 @@ Error Retargeter::rewrite(Function &function) {
   return Error::success();
 }
 
-Error Retargeter::rewriteCall(CallBase &call, Site &site, AllocaInst *&slots) {
-  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+Error Retargeter::rewriteCall(CallBase &call, Site &site, Slots &slots) {
+  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()); assembly && !modelOf(call))
     return createStringError("inline assembly in " + site.kernel + " has no row in Ops.def: " + assembly->getAsmString());
+  if (const Model *model = modelOf(call)) {
+    site.model = model;
+    callModel(call, site, slots);
+    return Error::success();
+  }
   Function *callee = call.getCalledFunction();
   if (!callee)
     return createStringError("a call through a pointer in " + site.kernel + " is not supported: " + site.text);
@@ -235,11 +266,6 @@ Error Retargeter::rewriteCall(CallBase &call, Site &site, AllocaInst *&slots) {
     readRegister(call, place);
     return Error::success();
   }
-  if (const Model *model = findModel(name)) {
-    site.model = model;
-    callModel(call, site, slots);
-    return Error::success();
-  }
   if (passesUnchanged(name))
     return Error::success();
   return createStringError((callee->isIntrinsic() ? "intrinsic " : "function ") + name + ", called in " + site.kernel +
@@ -247,24 +273,21 @@ Error Retargeter::rewriteCall(CallBase &call, Site &site, AllocaInst *&slots) {
 }
 
 /// Stores the arguments into slots of 8 bytes, and loads the result from behind them.
-void Retargeter::callModel(CallBase &call, Site &site, AllocaInst *&slots) {
-  constexpr unsigned kMostArguments = 24, kResultBytes = 256;
-  if (!slots) {
-    IRBuilder<>::InsertPointGuard guard(builder);
-    builder.SetInsertPointPastAllocas(call.getFunction());
-    auto *type = ArrayType::get(builder.getInt64Ty(), kMostArguments + kResultBytes / 8);
-    slots = new AllocaInst(type, 0, nullptr, Align(16), "slots", call.getFunction()->getEntryBlock().getFirstInsertionPt());
+void Retargeter::callModel(CallBase &call, Site &site, Slots &slots) {
+  if (!slots.place) {
+    auto *type = ArrayType::get(builder.getInt64Ty(), slots.arguments + slots.results);
+    slots.place = new AllocaInst(type, 0, nullptr, Align(16), "slots", call.getFunction()->getEntryBlock().getFirstInsertionPt());
   }
   unsigned count = 0;
   for (Value *argument : call.args()) {
-    Value *slot = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots, count++);
+    Value *slot = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots.place, count++);
     if (argument->getType()->isIntegerTy() && argument->getType()->getIntegerBitWidth() < 32)
       argument = builder.CreateZExt(argument, builder.getInt32Ty());
     builder.CreateStore(argument, slot);
   }
-  Value *results = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots, kMostArguments);
+  Value *results = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots.place, slots.arguments);
   auto *type = FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), builder.getPtrTy(), builder.getPtrTy()}, false);
-  builder.CreateCall(type, address(reinterpret_cast<const void *>(site.model->function)), {address(&site), slots, results});
+  builder.CreateCall(type, address(reinterpret_cast<const void *>(site.model->function)), {address(&site), slots.place, results});
   if (!call.getType()->isVoidTy()) {
     Value *value = nullptr;
     if (call.getType()->isIntegerTy(1))
@@ -337,6 +360,7 @@ void Retargeter::checkAccess(Instruction &access, Site &site) {
   site.reads = !isa<StoreInst>(access);
   site.writes = !isa<LoadInst>(access);
   site.size = module.getDataLayout().getTypeStoreSize(type);
+  site.element = elementOf(type);
   auto *function = FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty()}, false);
   builder.CreateCall(function, address(reinterpret_cast<const void *>(&shadowAccess)),
                      {address(&site), builder.CreatePtrToInt(pointer, builder.getInt64Ty())});

@@ -3,7 +3,8 @@
 // Shared memory has a record per two bytes: who wrote it last and who read it, with the clock of that thread. Two accesses are
 // ordered if one's thread had handed its clock on, through barriers, before the other thread took it: the FastTrack scheme
 // (Flanagan and Freund 2009). Of readers that are not ordered among each other two are kept, the first and the last one. Global
-// memory has a record per two bytes of the last block that wrote and the last that read: blocks are never ordered.
+// memory has the same for the threads of a block, but for accesses of single bytes, and a record per two bytes of the last block
+// that wrote and the last that read: blocks are never ordered.
 #pragma once
 #include "Launch.h"
 #include "Machine.h"
@@ -23,8 +24,10 @@ void shadowWrite(const Site &site, const Thread &thread, uint64_t address, uint3
 void shadowPending(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
 void shadowArrived(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
 
-/// A bulk copy, whose bytes are there for those that take `order` afterwards.
-void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes, Sync &order);
+/// Bytes of a bulk copy are there for those that its barrier lets go on.
+void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes);
+/// By the engine of a warp's products (Order.h), which a thread of it has started.
+void shadowEngineRead(const Site &site, const Thread &issuer, uint32_t engine, uint64_t address, uint32_t bytes);
 
 /// A buffer that is freed.
 void shadowForget(uint64_t buffer);

@@ -1,4 +1,4 @@
-// tenon-gpu-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) for sm_80 with a
+// tenon-gpu-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) for a GPU with a
 // trivial memory plan, runs it on the emulator under several schedules, and compares with the reference, as tenon-kernel-test
 // does on the CPU. With --faults each fault of KernelFaults.h in turn must be found.
 #include "lowering/artifact/Emit.h"
@@ -7,10 +7,14 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/include/tenon/tensor_map.h"
 #include "test/gpu-emu/Memory.h"
 #include "test/gpu-emu/Program.h"
+#include "test/gpu-emu/Record.h"
+#include "test/gpu-emu/Tensor.h"
 #include "test/gpu/KernelFaults.h"
 #include "test/lowering/cpu/KernelRun.h"
+#include "test/lowering/cpu/ShortStorage.h"
 #include "test/lowering/cpu/TrivialPlan.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IRReader/IRReader.h"
@@ -30,30 +34,59 @@ static cl::list<std::string> dimLists("dims",
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6), cl::desc("largest error relative to max(1, |x|)"));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
                                cl::init(0));
+static cl::opt<std::string> storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32"));
 static cl::opt<std::string> only("only", cl::desc("only the function of this name"));
 static cl::opt<std::string> modeText("mode", cl::desc("as TENON_GPU_EMU has it: checked|fast,order=..,copies=.."));
 static cl::opt<unsigned> schedules("schedules", cl::init(3),
                                    cl::desc("runs: the mode's, reverse order, early copies, random orders"));
 static cl::opt<bool> faults("faults", cl::desc("kernels with a fault, one after the other; each must be found"));
 static cl::opt<std::string> faultyKernels("kernels", cl::desc("of --faults: those whose name has this in it"));
+static cl::opt<std::string> targetName("target", cl::init("sm_80"), cl::desc("sm_80 or sm_90a"));
+static cl::opt<std::string> recorded("record", cl::desc("folder: the launches as files that test/gpu/hardware.py runs on a GPU"));
 static cl::opt<std::string> printed("print", cl::desc("ptx or llvm: print the code instead"));
 
 /// What runs at present; TnContext::launch has no room for it.
 static const emu::Program *program = nullptr;
 static const TnModule *kernels = nullptr;
 static std::string found; // by the emulator
+static std::unique_ptr<emu::Recorder> recorder;
+
+/// As the runtime and the driver do; returns its address.
+static uint64_t encode(const TnTensorMap &asked, emu::TensorMap &made) {
+  made.magic = emu::TensorMap::kMagic;
+  made.address = asked.address;
+  std::copy(std::begin(asked.strides), std::end(asked.strides), made.strides);
+  std::copy(std::begin(asked.box), std::end(asked.box), made.box);
+  std::transform(std::begin(asked.sizes), std::end(asked.sizes), made.sizes,
+                 [](uint64_t size) { return std::max<uint64_t>(size, 1); });
+  made.rank = asked.rank;
+  made.swizzle = 128;
+  if (const std::string wrong = emu::wrongIn(made); !wrong.empty())
+    found += "a map of a tensor: " + wrong + "\n";
+  return reinterpret_cast<uint64_t>(&made);
+}
 
 static void launchKernel(const TnContext *, int32_t number, int64_t blocks, int32_t threads, int32_t shared,
                          void *const *arguments, int32_t count) {
+  const int32_t maps = count / TN_MAP_ARGUMENT;
+  count %= TN_MAP_ARGUMENT;
   const emu::Kernel *kernel = program->find(kernels->kernels[number]);
   std::vector<uint64_t> slots(size_t(count), 0);
+  std::vector<emu::TensorMap> made(static_cast<size_t>(maps));
   for (int32_t i = 0; i < count; ++i)
-    memcpy(&slots[size_t(i)], arguments[i], kernel->argumentBytes[size_t(i)]);
+    if (i < maps)
+      slots[size_t(i)] = encode(*static_cast<const TnTensorMap *>(arguments[i]), made[size_t(i)]);
+    else
+      memcpy(&slots[size_t(i)], arguments[i], kernel->argumentBytes[size_t(i)]);
   if (!found.empty()) // nothing behind a fault
     return;
+  if (recorder)
+    recorder->before();
   const emu::Outcome outcome =
       emu::launch(*kernel, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots.data());
   found += emu::describe(kernel->name, outcome);
+  if (recorder)
+    recorder->after(kernel->name, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots);
 }
 static void *allocate(int64_t bytes) {
   return reinterpret_cast<void *>(emu::allocateBuffer(std::max<uint64_t>(uint64_t(bytes), 1), emu::machine.mode.memory));
@@ -117,8 +150,8 @@ static bool runAll(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::
 static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
-  const char *names[] = {"sizes off by one", "exchanged fragments", "deleted calls"};
-  unsigned all[3] = {}, seen[3] = {};
+  const char *names[] = {"sizes off by one", "exchanged fragments", "deleted calls", "wrong barriers and descriptors"};
+  unsigned all[4] = {}, seen[4] = {};
   for (const KernelFault &fault : faultsOf(*llvm::parseIR(code, diagnostic, context))) {
     if (fault.kernel.find(faultyKernels) == std::string::npos)
       continue;
@@ -138,9 +171,9 @@ static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const em
     if (survives)
       llvm::outs() << "survives: " << fault.kernel << ", " << names[int(fault.kind)] << ": " << fault.text << "\n";
   }
-  for (int kind = 0; kind < 3; ++kind)
+  for (int kind = 0; kind < 4; ++kind)
     llvm::outs() << names[kind] << ": " << seen[kind] << " of " << all[kind] << " found\n";
-  return std::equal(all, all + 3, seen);
+  return std::equal(all, all + 4, seen);
 }
 
 static std::vector<Case> casesOf(ModuleOp kernelForm, const TnArtifact &artifact) {
@@ -159,9 +192,17 @@ static std::vector<Case> casesOf(ModuleOp kernelForm, const TnArtifact &artifact
   return cases;
 }
 
+static const Target &chosenTarget() {
+  for (const Target *target : gpu::gpuTargets())
+    if (target->name() == targetName)
+      return *target;
+  llvm::errs() << targetName << " is no GPU target\n";
+  exit(1);
+}
+
 /// Emits and loads the code, and leaves that of the kernels in the folder. Null: an error was reported.
 static const TnArtifact *load(ModuleOp module, const std::string &folder) {
-  const Target &target = *gpu::gpuTargets().front();
+  const Target &target = chosenTarget();
   std::vector<ScheduledEntry> entries;
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     chooseKernels(function, target);
@@ -186,6 +227,18 @@ static const TnArtifact *load(ModuleOp module, const std::string &folder) {
   }
   auto table = reinterpret_cast<const TnArtifact *(*)()>(dlsym(library, "tn_artifact"));
   return table ? table() : nullptr;
+}
+
+/// Runs all cases once, and writes their launches.
+static bool record(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode) {
+  recorder = std::make_unique<emu::Recorder>(recorded, kernels->text, tolerance);
+  schedules = 1;
+  if (!runAll(cases, code, mode, false))
+    return false;
+  llvm::Error failed = recorder->write(code);
+  if (failed)
+    llvm::errs() << toString(std::move(failed)) << "\n";
+  return !failed;
 }
 
 static std::unique_ptr<llvm::MemoryBuffer> codeIn(const std::string &folder) {
@@ -218,6 +271,8 @@ int main(int argc, char **argv) {
   llvm::SmallString<128> folder;
   if (!module || !mode || llvm::sys::fs::createUniqueDirectory("tenon-gpu-kernel-test", folder))
     return 1;
+  if (!storage.empty())
+    storeShort(*module, storage == "f16" ? Type(Float16Type::get(&context)) : BFloat16Type::get(&context));
   OwningOpRef<ModuleOp> kernelForm = module->clone();
   const TnArtifact *artifact = load(*module, folder.str().str());
   const std::unique_ptr<llvm::MemoryBuffer> code = codeIn(folder.str().str());
@@ -234,6 +289,8 @@ int main(int argc, char **argv) {
     llvm::outs() << "FAILED: nothing to run\n";
     return 1;
   }
+  if (!recorded.empty())
+    return record(cases, code->getMemBufferRef(), *mode) ? 0 : 1;
   if (faults)
     return runFaults(cases, code->getMemBufferRef(), *mode) ? 0 : 1;
   const bool good = runAll(cases, code->getMemBufferRef(), *mode, false);

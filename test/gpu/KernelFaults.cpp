@@ -1,5 +1,6 @@
 #include "test/gpu/KernelFaults.h"
 #include "test/gpu-emu/Retarget.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/ModuleSlotTracker.h"
@@ -20,11 +21,32 @@ static bool isEdge(const Instruction &instruction) {
   return compare && compare->isRelational() && !isa<Constant>(compare->getOperand(0)) && !isa<Constant>(compare->getOperand(1));
 }
 
-static std::vector<Instruction *> placesOf(Function &kernel, KernelFault::Kind kind) {
-  std::vector<Instruction *> found;
+/// Each operand of a wait at an mbarrier, of what such a barrier expects, or of an asynchronous product that a fault is made in,
+/// as a place of its own: a product has two.
+static std::vector<unsigned> asynchronousOperands(const Instruction &instruction) {
+  auto *call = dyn_cast<CallBase>(&instruction);
+  if (!call)
+    return {};
+  if (call->isInlineAsm())
+    return {0, 1};
+  const StringRef name = call->getCalledFunction() ? call->getCalledFunction()->getName() : "";
+  const bool isNumber = name.contains("mbarrier.try.wait.parity") || name.contains("mbarrier.arrive.expect.tx");
+  return isNumber ? std::vector<unsigned>{1} : std::vector<unsigned>();
+}
+
+struct FaultPlace {
+  Instruction *instruction;
+  unsigned operand;
+};
+
+static std::vector<FaultPlace> placesOf(Function &kernel, KernelFault::Kind kind) {
+  std::vector<FaultPlace> found;
   for (Instruction &instruction : instructions(kernel))
-    if (kind == KernelFault::Kind::Edge ? isEdge(instruction) : isMma(instruction))
-      found.push_back(&instruction);
+    if (kind == KernelFault::Kind::Asynchronous)
+      for (unsigned operand : asynchronousOperands(instruction))
+        found.push_back({&instruction, operand});
+    else if (kind == KernelFault::Kind::Edge ? isEdge(instruction) : isMma(instruction))
+      found.push_back({&instruction, 0});
   return found;
 }
 
@@ -36,9 +58,9 @@ std::vector<KernelFault> faultsOf(Module &module) {
       continue;
     slots.incorporateFunction(function);
     const std::string name = function.getName().str();
-    for (auto kind : {KernelFault::Kind::Edge, KernelFault::Kind::Fragments})
-      for (Instruction *place : placesOf(function, kind))
-        faults.push_back({kind, name, 0, emu::textOf(*place, slots)});
+    for (auto kind : {KernelFault::Kind::Edge, KernelFault::Kind::Fragments, KernelFault::Kind::Asynchronous})
+      for (const FaultPlace &place : placesOf(function, kind))
+        faults.push_back({kind, name, 0, emu::textOf(*place.instruction, slots)});
     for (const std::string &text : emu::listMutants(module, name))
       faults.push_back({KernelFault::Kind::Call, name, 0, text});
     for (size_t i = 1; i < faults.size(); ++i)
@@ -51,7 +73,18 @@ std::vector<KernelFault> faultsOf(Module &module) {
 void apply(Module &module, const KernelFault &fault) {
   if (fault.kind == KernelFault::Kind::Call)
     return; // the emulator's own: Mode::mutant
-  Instruction *place = placesOf(*module.getFunction(fault.kernel), fault.kind)[fault.number];
+  const FaultPlace found = placesOf(*module.getFunction(fault.kernel), fault.kind)[fault.number];
+  Instruction *place = found.instruction;
+  if (fault.kind == KernelFault::Kind::Asynchronous) {
+    Value *right = place->getOperand(found.operand);
+    const Function *callee = cast<CallBase>(place)->getCalledFunction();
+    const bool isParity = callee && callee->getName().contains("parity");
+    const int64_t by = isParity ? 1 : cast<CallBase>(place)->isInlineAsm() ? 128 >> 4 : 16;
+    IRBuilder<> builder(place);
+    Value *number = ConstantInt::get(right->getType(), uint64_t(by));
+    place->setOperand(found.operand, isParity ? builder.CreateXor(right, number) : builder.CreateAdd(right, number));
+    return;
+  }
   if (auto *compare = dyn_cast<ICmpInst>(place)) {
     compare->setPredicate(compare->isStrictPredicate() ? compare->getNonStrictPredicate() : compare->getStrictPredicate());
     compare->setSameSign(false);

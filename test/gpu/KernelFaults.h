@@ -7,13 +7,15 @@
 namespace tenon::test {
 
 struct KernelFault {
-  enum class Kind { Edge, Fragments, Call } kind;
+  enum class Kind { Edge, Fragments, Call, Asynchronous } kind;
   std::string kernel;
   unsigned number;  // among those of its kind in the kernel
   std::string text; // the instruction
 };
 
-/// Every comparison of sizes, off by one; every mma.sync, whose parts of B are exchanged; every call that synchronises, deleted.
+/// Every comparison of sizes, off by one; every mma.sync, whose parts of B are exchanged; every call that synchronises, deleted;
+/// of what runs beside the threads, the other parity of a wait, more bytes that are expected, a descriptor one row of 128 bytes
+/// off.
 std::vector<KernelFault> faultsOf(llvm::Module &module);
 void apply(llvm::Module &module, const KernelFault &fault);
 

@@ -47,9 +47,9 @@ func.func @attention(%q: tensor<1x20x2x8xf32>, %k: tensor<1x20x2x8xf32>, %v: ten
   return
 }
 
-// A row by one thread, by few, by many; rows that are neighbours in memory by a block each.
+// A row by one thread, by few, by many; rows that are neighbours in memory by a block for several, and by slices.
 func.func @rows(%x: tensor<33x70xf32>) {
-  %a = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64}}} {
+  %a = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64, vector = 1 : i64}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -58,7 +58,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64}}} {
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 1 : i64}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -78,6 +78,26 @@ func.func @rows(%x: tensor<33x70xf32>) {
   }
   tenon.output 0 "a", %a : tensor<33xf32>
   tenon.output 1 "b", %b : tensor<33xf32>
+  %d = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 2 : i64, threads = 96 : i64}}} {
+  ^bb0(%j: index):
+    %s = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x70xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%j], %s : f32
+  }
+  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64}}} {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (70)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x70xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%i], %s : f32
+  }
   tenon.output 2 "c", %c : tensor<70xf32>
+  tenon.output 3 "d", %d : tensor<70xf32>
+  tenon.output 4 "f", %f : tensor<33xf32>
   return
 }

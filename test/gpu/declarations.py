@@ -16,7 +16,9 @@ NUMBERS = {"kSuccess": "CUDA_SUCCESS", "kOutOfMemory": "CUDA_ERROR_OUT_OF_MEMORY
            "kPtxTooNew": "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "kComputeMajor": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
            "kComputeMinor": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR", "kJitErrorLog": "CU_JIT_ERROR_LOG_BUFFER",
            "kJitErrorLogBytes": "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", "kInputPtx": "CU_JIT_INPUT_PTX",
-           "kEventWithoutTime": "CU_EVENT_DISABLE_TIMING"}
+           "kEventWithoutTime": "CU_EVENT_DISABLE_TIMING", "kElements16": "CU_TENSOR_MAP_DATA_TYPE_UINT16",
+           "kMostDynamicShared": "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", "kSwizzle128": "CU_TENSOR_MAP_SWIZZLE_128B",
+           "kPromote256": "CU_TENSOR_MAP_L2_PROMOTION_L2_256B"}
 FIELDS = {"function": "func", "gridX": "gridDimX", "gridY": "gridDimY", "gridZ": "gridDimZ", "blockX": "blockDimX",
           "blockY": "blockDimY", "blockZ": "blockDimZ", "shared": "sharedMemBytes", "arguments": "kernelParams", "extra": "extra"}
 START = """#define __CUDA_API_VERSION_INTERNAL
@@ -49,6 +51,8 @@ def main():
     lines += [f"static_assert(int(tenon::runtime::cuda::{ours}) == int({theirs}));" for ours, theirs in NUMBERS.items()]
     lines += [f"static_assert(offsetof(tenon::runtime::cuda::KernelNode, {ours}) == offsetof(CUDA_KERNEL_NODE_PARAMS_v1, "
               f"{theirs}));" for ours, theirs in FIELDS.items()]
+    lines += ["static_assert(sizeof(tenon::runtime::cuda::EncodedMap) == sizeof(CUtensorMap));",
+              "static_assert(alignof(tenon::runtime::cuda::EncodedMap) == alignof(CUtensorMap));"]
     words = ["c++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-", "-I", ROOT, "-I", os.path.dirname(options.cuda_h),
              f'-DDRIVER_H="{os.path.abspath(driver)}"']
     done = subprocess.run(words, input=START + "\n".join(lines), capture_output=True, text=True)

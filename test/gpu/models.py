@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Which models compile for sm_80, and what NVIDIA's assembler says of their kernels.
+"""Which models compile for a GPU, and what NVIDIA's assembler says of their kernels.
 
-usage: models.py PTXAS [--numerics POLICY] MODEL..|all
-       models.py PTXAS --ptx FILE..
+usage: models.py PTXAS [--target CHIP] [--numerics POLICY] MODEL..|all
+       models.py PTXAS [--target CHIP] --ptx FILE..
 
 Prints a row per model: kernels, the most registers, shared memory and spilled bytes of one, or why there is none. Exit code 1
 where a named model does not compile or assemble; `all` is every file of models/, where refusals are rows like others. Behind the
-models stands a row per tile of products by tensor cores (lowering/gpu/GemmTiles.def); exit code 1 also where a kernel of one
-takes more registers or shared memory than its row of that table says, or spills.
+models stands a row per tile of products by tensor cores (lowering/gpu/GemmTiles.def, WarpgroupTiles.def); exit code 1 also where
+a kernel of one takes more registers or shared memory than its row of that table says, or spills, or where the assembler has
+products of warpgroups wait for each other (C7510, C7511, C7515).
 """
 import argparse
 import glob
@@ -26,15 +27,17 @@ class Tiles:
     """What kernels of tensor cores may take, and take."""
 
     def __init__(self):
-        with open(os.path.join(HERE, "..", "..", "lowering", "gpu", "GemmTiles.def"), encoding="utf-8") as file:
-            rows = re.findall(r"^TILE\(([\d, ]+)\)", file.read(), re.MULTILINE)
-        numbers = [[int(number) for number in text.split(",")] for text in rows]
-        self.allowed = {f"gemm_{row[0]}x{row[1]}": row[-2:] for row in numbers}
+        self.allowed = {}
+        for table, stem in (("GemmTiles", "gemm"), ("WarpgroupTiles", "gemm_warpgroups")):
+            with open(os.path.join(HERE, "..", "..", "lowering", "gpu", table + ".def"), encoding="utf-8") as file:
+                rows = re.findall(r"^TILE\(([\d, ]+)\)", file.read(), re.MULTILINE)
+            numbers = [[int(number) for number in text.split(",")] for text in rows]
+            self.allowed |= {f"{stem}_{row[0]}x{row[1]}": row[-2:] for row in numbers}
         self.taken = {}
 
     def add(self, figures):
         for kernel, registers, shared, spilled in figures:
-            if tile := re.search(r"gemm_\d+x\d+", kernel):
+            if tile := re.search(r"gemm_(warpgroups_)?\d+x\d+", kernel):
                 self.taken.setdefault(tile.group(), []).append((registers, shared, spilled))
 
     def report(self):
@@ -58,14 +61,14 @@ def figures(text):
     return found
 
 
-def row(ptxas, name, folder, numerics, tiles):
+def row(ptxas, name, folder, options, tiles):
     """(whether it assembles, text)"""
     path = os.path.join(MODELS, name + ".tn")
     with open(path, encoding="utf-8") as file:
         small = re.search(r"^train \w+ as small\b", file.read(), re.MULTILINE)
     words = ["--recipe", "small"] if small else ["--no-recipe"]
-    done = subprocess.run(["tenon", "compile", path, *words, "--numerics", numerics, "--target", "sm_80", "--emit=asm"],
-                          capture_output=True, text=True)
+    words += ["--numerics", options.numerics, "--target", options.target, "--emit=asm"]
+    done = subprocess.run(["tenon", "compile", path, *words], capture_output=True, text=True)
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if "error" in line or "not supported" in line]
         return False, (errors or done.stderr.splitlines() or ["?"])[0]
@@ -75,15 +78,17 @@ def row(ptxas, name, folder, numerics, tiles):
     what = "inference and training step" if small else "inference"
     if not ptxas:
         return True, f"{what}: {done.stdout.count('.visible .entry')} kernels, not assembled"
-    assembles, text = assemble(ptxas, ptx, tiles)
+    assembles, text = assemble(ptxas, ptx, options.target, tiles)
     return assembles, f"{what}: {text}" if assembles else text
 
 
-def assemble(ptxas, ptx, tiles):
+def assemble(ptxas, ptx, target, tiles):
     """(whether it assembles, text) of a file"""
-    done = subprocess.run([ptxas, "-arch=sm_80", "-v", ptx, "-o", os.devnull], capture_output=True, text=True)
+    done = subprocess.run([ptxas, f"-arch={target}", "-v", ptx, "-o", os.devnull], capture_output=True, text=True)
     if done.returncode != 0:
         return False, "ptxas: " + done.stderr.splitlines()[0]
+    if serial := re.search(r"\((C7510|C7511|C7515)\).*", done.stderr):
+        return False, "ptxas: " + serial.group()
     found = figures(done.stderr)
     tiles.add(found)
     most = [max(column) for column in list(zip(*found, strict=True))[1:]]
@@ -94,6 +99,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ptxas")
     parser.add_argument("models", nargs="*")
+    parser.add_argument("--target", default="sm_80")
     parser.add_argument("--ptx", nargs="+", default=[])
     parser.add_argument("--numerics", default="f32")
     options = parser.parse_args()
@@ -105,11 +111,11 @@ def main():
         for name in names:
             if name == "std":
                 continue
-            assembles, text = row(shutil.which(options.ptxas), name, folder, options.numerics, tiles)
+            assembles, text = row(shutil.which(options.ptxas), name, folder, options, tiles)
             print(f"{name:24} {text}", flush=True)
             good &= assembles or everything
     for path in options.ptx:
-        assembles, text = assemble(options.ptxas, path, tiles)
+        assembles, text = assemble(options.ptxas, path, options.target, tiles)
         print(f"{os.path.basename(path):24} {text}", flush=True)
         good &= assembles
     sys.exit(0 if tiles.report() and good else 1)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Products for tenon-gpu-kernel-test, as a file of the kernel form.
 
-usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..]
+usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..] [--warpgroups] [--stages N]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, with the
-result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on (not of f32).
+result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on (not of f32),
+or with --warpgroups of WarpgroupTiles.def, for sm_90a; these kernels take no computed operand.
 The dims are M, N and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are
 aligned.
 """
@@ -24,11 +25,17 @@ def tensor(sizes, element):
 def chosen(options):
     if options.type == "f32":
         return ""
-    with open(os.path.join(HERE, "..", "..", "lowering", "gpu", "GemmTiles.def"), encoding="utf-8") as file:
+    warpgroups = options.warpgroups
+    table = "WarpgroupTiles.def" if warpgroups else "GemmTiles.def"
+    with open(os.path.join(HERE, "..", "..", "lowering", "gpu", table), encoding="utf-8") as file:
         row = re.findall(r"^TILE\(([\d, ]+)\)", file.read(), re.MULTILINE)[options.tile].split(", ")
-    names = ("rows", "columns", "depth", "warp_rows", "warp_columns", "stages", "registers")
-    numbers = ", ".join(f"{name} = {number} : i64" for name, number in zip(names, row, strict=False))
-    return f"attributes {{tenon.chosen = {{sm_80 = {{form = \"mma\", {numbers}}}}}}} "
+    names = ("rows", "columns", "depth", *(() if warpgroups else ("warp_rows", "warp_columns")), "stages", "registers")
+    tile = dict(zip(names, row, strict=False))
+    if options.stages:
+        tile["stages"] = options.stages
+    numbers = ", ".join(f"{name} = {number} : i64" for name, number in tile.items())
+    chip, form = ("sm_90a", "wgmma") if warpgroups else ("sm_80", "mma")
+    return f"attributes {{tenon.chosen = {{{chip} = {{form = \"{form}\", {numbers}}}}}}} "
 
 
 def function(name, options, a, b, batch=(), computed=False, transposed=False, drawn=False):
@@ -79,9 +86,12 @@ def main():
     parser.add_argument("tile", type=int)
     parser.add_argument("--factors", type=lambda text: [int(part) for part in text.split(",")], default=[1, 1, 1])
     parser.add_argument("--type", default="bf16")
-    parser.add_argument("--only", nargs="+", default=list(FORMS))
+    parser.add_argument("--only", nargs="+")
+    parser.add_argument("--warpgroups", action="store_true")
+    parser.add_argument("--stages", type=int)
     options = parser.parse_args()
-    for name in options.only:
+    everything = [name for name in FORMS if not (options.warpgroups and name.startswith("computed"))]
+    for name in options.only or everything:
         a, b, more = FORMS[name]
         print(function(name, options, a, b, **more))
 

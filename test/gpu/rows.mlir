@@ -1,4 +1,4 @@
-// Rows of a nest that a block reduces: the maximum and the sum under it in one pass; columns, whose neighbours in memory are other rows.
+// Rows of a nest that a block reduces: the maximum and the sum under it in one pass; columns, whose neighbours in memory are other rows, and slices of whose terms are summed by blocks of their own.
 // REQUIRES: gpu-emu
 // RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_80}),tenon-emit-gpu)' | FileCheck %s
 // RUN: tenon-gpu-kernel-test %s --dims=1,5 --dims=3,70 --dims=33,300 --tolerance=2e-6
@@ -67,11 +67,12 @@ func.func @another(%R: index, %C: index, %x: tensor<?x?xf32, #x>) attributes {te
   return
 }
 
-// Threads beside each other read neighbours: the thread's number modulo 32 is the column.
-// CHECK-LABEL: llvm.func ptx_kernelcc @columns_nest_2
+// Threads beside each other read neighbours: the thread's number modulo 32 is the column. A block has a slice of the rows; the parts are combined by another kernel.
+// CHECK-LABEL: llvm.func ptx_kernelcc @columns_nest_parts_2
 // CHECK-SAME: ["nvvm.reqntid", "256"]
 // CHECK: arith.constant 32 : i64
 // CHECK: arith.remui
+// CHECK-LABEL: llvm.func ptx_kernelcc @columns_nest_3
 func.func @columns(%R: index, %C: index, %x: tensor<?x?xf32, #x>) attributes {tenon.kind = "out", tenon.dims = ["R", "C"], tenon.states = []} {
   %y = tenon.nest affine_map<(d0, d1) -> (d1)> : tensor<?xf32, #c> {
   ^bb0(%j: index):

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Whole training steps on a GPU that is emulated, against the CPU.
 
-usage: steps.py MODEL [--steps N] [--f64 | --numerics POLICY] [--commands] [--spoil]
+usage: steps.py MODEL [--steps N] [--f64 | --numerics POLICY] [--commands] [--spoil] [--target CHIP | --hardware CHIP]
 
-The model of models/, or specs/ here, with its recipe `small`, at small sizes, is compiled for sm_80, and trains on the stand-in
-for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels. Losses, norms of gradients and rates of every
+The model of models/, or specs/ here, with its recipe `small`, at small sizes, is compiled for a GPU, and trains on the stand-in
+for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels; or, with `--hardware CHIP`, for that chip and on
+the GPU of this machine. Losses, norms of gradients and rates of every
 step are those of the CPU within 1e-5, the parameters at the end within 1e-4 of the largest one; with 16 bits, 1e-3, and
 2e-2 in relative L2.
+  --target    sm_80, the default, or sm_90a
   --numerics  of both: f32, bf16, f16; default: the recipe's
   --commands  the run is also evaluated, with losses within 1e-5, and generates the same text, place by place
   --spoil     another seed, which must be noticed
@@ -24,18 +26,21 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
 from tensors import load_safetensors  # noqa: E402
 
-# Sizes with dropout: ends inside of tiles, fewer elements than a block has threads. Emulated, a block of threads takes its time.
+# Sizes with dropout; those of `-wide` have heads and widths that fit tensor cores: ends inside of tiles, fewer elements than
+# a block has threads. Emulated, a block of threads takes its time.
 MODELS = {
     "accumulated": ({}, {}),
     "sliced": ({}, {}),
     "short": ({}, {}),
     "scaled": ({}, {}),
     "gpt2": ({"V": 256, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19}),
+    "gpt2-wide": ({"V": 264, "D": 64, "E": 32, "F": 72, "L": 48, "N": 1, "rate": 0.1}, {"B": 2, "T": 40}),
     "transformer_xl": ({"V": 256, "D": 24, "H": 2, "F": 40, "M": 11, "N": 2, "rate": 0.1}, {"B": 2, "T": 13}),
     "bert": ({"V": 264, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19, "K": 3}),
     "lstm": ({"V": 256, "C": 24, "N": 2}, {"B": 2, "T": 7}),
     "xlnet": ({"V": 264, "D": 24, "H": 2, "F": 40, "M": 7, "R": 5, "N": 2, "rate": 0.1}, {"B": 2, "T": 18, "K": 5}),
     "nezha": ({"V": 264, "D": 64, "N": 2, "rate": 0.1}, {"B": 2, "T": 19, "K": 3}),
+    "transformer_xl-wide": ({"V": 256, "D": 32, "H": 2, "F": 40, "M": 11, "N": 2, "rate": 0.1}, {"B": 2, "T": 13}),
     "alibi": ({"V": 256, "D": 24, "H": 2, "N": 2}, {"B": 2, "T": 37}),
     "llama": ({"V": 256, "D": 24, "E": 12, "K": 1, "F": 40, "L": 32, "N": 2}, {"B": 2, "T": 19}),
 }
@@ -43,10 +48,14 @@ MODELS = {
 WIDE, SHORT = (1e-5, 1e-4), (1e-3, 2e-2)
 
 
-def stand_in(code):
+def stand_in(code, target="sm_80", hardware=None):
     """The environment of a program that takes the emulator for a GPU; `code`: where the code of kernels is."""
+    if hardware:
+        return {"TENON_GPU_IR": code}  # read by the stand-in alone, which a test of hardware_training.py names
+    mode = ",".join(word for word in (os.environ.get("TENON_GPU_EMU"), "sm=90" if target == "sm_90a" else None) if word)
     build = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("tenon"))))
-    return {"TENON_LIBCUDA": os.path.join(build, "lib", "gpu-emu", "libcuda.so.1"), "TENON_GPU_IR": code}
+    return {"TENON_LIBCUDA": os.path.join(build, "lib", "gpu-emu", "libcuda.so.1"), "TENON_GPU_IR": code,
+            "TENON_GPU_EMU": mode}
 
 
 def write(path, length):
@@ -64,11 +73,11 @@ def compile_for(target, artifact, code, model, words=()):
     """`code`: the folder for that of kernels."""
     sets, bound = MODELS[model]
     own = os.path.join(HERE, "specs", model + ".tn")
+    spec = own if os.path.exists(own) else driver.model(model.removesuffix("-wide") + ".tn")
     words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier()])]
     for dim, size in bound.items():
         words += ["--bind", f"{dim}={size}"]
-    driver.tenon("compile", own if os.path.exists(own) else driver.model(model + ".tn"), "--recipe", "small", "--target", target,
-                 *driver.settings(sets), *words, "-o", artifact)
+    driver.tenon("compile", spec, "--recipe", "small", "--target", target, *driver.settings(sets), *words, "-o", artifact)
 
 
 def train(target, seed, options, folder):
@@ -77,17 +86,18 @@ def train(target, seed, options, folder):
     os.makedirs(code)
     words = ["--f64"] if options.f64 else ["--numerics", options.numerics] if options.numerics else []
     compile_for(target, artifact, code, options.model, words)
+    environment = stand_in(code, options.target, options.hardware)
     text, weights = write(os.path.join(folder, "text.txt"), 4000), os.path.join(folder, f"{target}.safetensors")
     driver.tenon("train", artifact, "--text", text, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
-                 environment=stand_in(code))
+                 environment=environment)
     driver.tenon("export", run, "-o", weights)  # which needs no GPU
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
         steps = [line for line in map(json.loads, file) if "loss" in line]
     evaluated, generated = {}, ""
     if options.commands:
         short = write(os.path.join(folder, "short.txt"), 150)
-        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=stand_in(code))))
-        generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=stand_in(code))
+        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=environment)))
+        generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=environment)
     return steps, {name: value.values for name, value in load_safetensors(weights).items()}, evaluated, generated
 
 
@@ -104,15 +114,18 @@ def difference(before, after):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model", choices=MODELS)
+    parser.add_argument("--target", choices=["sm_80", "sm_90a"], default="sm_80")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--f64", action="store_true")
     parser.add_argument("--numerics", choices=["f32", "bf16", "f16"])
     parser.add_argument("--commands", action="store_true")
     parser.add_argument("--spoil", action="store_true")
+    parser.add_argument("--hardware", metavar="CHIP")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         steps, parameters, evaluated, text = train("cpu", 7, options, folder)
-        found, values, losses_found, text_found = train("sm_80", 8 if options.spoil else 7, options, folder)
+        chip = options.hardware or options.target
+        found, values, losses_found, text_found = train(chip, 8 if options.spoil else 7, options, folder)
     worst = max(distance(before[key], after[key]) for before, after in zip(steps, found, strict=True)
                 for key in ("loss", "grad_norm", "lr", "loss_scale") if key in before)
     worst = max([worst] + [distance(value, losses_found[name]) for name, value in evaluated.items()])

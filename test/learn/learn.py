@@ -4,6 +4,7 @@ learn.py FOLDER MODEL..           the models of `rows.py`, each as it is and wit
     --only NAME                   this run alone: right, or a fault
     --spoil FAULT                 the run that has to be right gets this fault
     --seed N                      of the task (1)
+    --target CHIP                 on a GPU, e.g. sm_80; TENON_LIBCUDA can name another driver, as everywhere
 
 A run is `tenon train` by the recipe `small` of the model's own file, with the task's data in place of the recipe's. Its share is
 how much of the way from chance to optimum the held-out loss has come: at least 0.9, and no more than 1, since beyond the optimum
@@ -20,6 +21,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import files  # noqa: E402
 import tasks  # noqa: E402
 from rows import MODELS  # noqa: E402
 
@@ -79,13 +81,21 @@ def prepare(folder, row, seed, shifted):
         part = row["task"](random.Random(f"{seed} {name}"), samples)
         parts.append(part)
         path = os.path.join(folder, name)
-        if isinstance(part, tasks.Text):
+        if isinstance(part, files.Files):
+            if "tasks" in row: # which hold out the end of their files
+                part.save(folder, *parts[:-1])
+                settings["tasks"] = row["tasks"]
+            else:
+                part.save(path)
+                settings["data" if name == "train" else "valid"] = row["data"].format(name)
+        elif isinstance(part, tasks.Text):
             part.save(path + ".txt")
             words += ["--text" if name == "train" else "--valid-text", path + ".txt"]
         else:
             part.save(path, shifted if name == "train" else ())
             inputs = ", ".join(f'{key} = "{os.path.join(path, key)}.npy"' for key in part.values)
             settings["data" if name == "train" else "valid"] = f"arrays({inputs})"
+    words += ["--data", folder] if isinstance(parts[0], files.Files) else []
     for name, size in row["sizes"].items():
         words += ["--bind" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}"]
     return settings, words, parts
@@ -103,7 +113,7 @@ def measured(row, parts, lines):
     return worst, found, best
 
 
-def run(folder, row, seed, fault):
+def run(folder, row, seed, fault, target):
     """The output of `tenon train` and its exit code; chance, found and optimum; the processor time."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -111,7 +121,7 @@ def run(folder, row, seed, fault):
     settings, words, parts = prepare(folder, row, seed, shifted)
     spec = specification(folder, row, {} if shifted else fault, settings)
     command = ["tenon", "train", spec, "--model", row["model"], "--recipe", "small", *words, "--steps", str(row["steps"]),
-               "--threads", "1", "--out", os.path.join(folder, "run"), "--quiet"]
+               *(["--target", target] if target else ["--threads", "1"]), "--out", os.path.join(folder, "run"), "--quiet"]
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -145,7 +155,7 @@ def learn(folder, name, options):
     for what, fault in faults.items():
         if options.only in (None, what) and (what == "right" or not row.get("waits")):
             place = os.path.join(folder, f"{name}-{what}".replace(" ", "-").replace(",", ""))
-            fine = judged(row, name, what, *run(place, row, options.seed, fault)) and fine
+            fine = judged(row, name, what, *run(place, row, options.seed, fault, options.target)) and fine
     return fine
 
 
@@ -156,6 +166,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--spoil")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--target")
     options = parser.parse_args()
     if not all([learn(os.path.abspath(options.folder), name, options) for name in options.models]):
         sys.exit(1)

@@ -43,7 +43,8 @@ std::string choicesOf(const std::vector<std::string> &names) {
 }
 
 void addTargetOptions(CLI::App &compile, CommandLine &line) {
-  compile.add_option("--target", line.target, "cpu, or sm_80 for NVIDIA GPUs from that chip on (default: cpu)");
+  compile.add_option("--target", line.target,
+                     "cpu, or for NVIDIA GPUs sm_80 (from that chip on) or sm_90a (H100, H200) (default: cpu)");
   compile
       .add_option("--tier", line.tiers,
                   "code for this tier only, best: the one that this machine takes; may be given again (default: all that the "
@@ -52,7 +53,8 @@ void addTargetOptions(CLI::App &compile, CommandLine &line) {
   compile
       .add_option("--save-gpu-ir", line.kernelDirectory,
                   "existing folder where the code of a GPU's kernels is kept before it becomes PTX, for tests without a GPU")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
 }
 
 void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {

@@ -1,7 +1,9 @@
 // What the stand-in for the CUDA driver keeps: one device, its primary context, streams as queues of work, graphs as lists.
 // Names, numbers and rules are those of NVIDIA's documentation of the driver interface.
 #pragma once
+#include "../Record.h"
 #include "Scores.h"
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -23,6 +25,7 @@ enum Result : int {
   kFileNotFound = 301,
   kInvalidHandle = 400,
   kNotFound = 500,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
   kLaunchFailed = 719,
@@ -65,16 +68,20 @@ struct LoadedModule {
   std::unique_ptr<llvm::MemoryBuffer> code; // what it was made from
   std::unique_ptr<Program> program;
   std::map<std::string, struct Function *> functions;
+  std::unique_ptr<Recorder> recorder; // null: not yet needed
+  std::set<std::string> recorded;     // kernels
 };
 
 struct Function {
   const Kernel *kernel;
-  llvm::MemoryBufferRef code; // of its module
+  LoadedModule *module;
   uint32_t mostDynamicShared = 48 << 10;
 };
 
 struct Event {
   uint64_t told = 0, reached = 0; // how often it was recorded, and how many of these a stream has come by
+  bool isTimed = true;
+  std::chrono::steady_clock::time_point time; // when a stream came by
 };
 
 /// PTX on its way to code of the chip.
@@ -105,6 +112,7 @@ struct Driver {
   std::map<char *, size_t> pinned; // memory of the host
   std::map<std::string, Count> counts;
   Scores scores;
+  std::map<std::string, std::string> texts; // PTX by the name of its bitcode
   uint64_t copies = 0, copiedBytes = 0, compiled = 0, graphLaunches = 0, graphChanges = 0;
 };
 /// Lives as long as the process, so that nothing depends on the order in which libraries end.

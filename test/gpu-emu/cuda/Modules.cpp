@@ -1,12 +1,14 @@
 // Modules, links and launches. The image of a module is PTX text, of which one line counts: `// tenon-ir: HASH` names the bitcode
 // that the text was made from, in the folder TENON_GPU_IR.
 #include "../Memory.h"
+#include "../Tensor.h"
 #include "Driver.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -64,12 +66,16 @@ Result refuse(const char *call, Result result, const std::string &text, unsigned
   return complain(result, std::string(call) + ": " + text);
 }
 
+/// What the line of PTX that counts names.
+StringRef hashOf(StringRef ptx) {
+  return ptx.split("// tenon-ir: ").second.take_until([](char c) { return c == '\n'; }).trim();
+}
+
 /// Refused with a sentence.
 Expected<std::unique_ptr<MemoryBuffer>> bitcodeOf(StringRef ptx) {
-  const size_t at = ptx.find("// tenon-ir: ");
-  if (at == StringRef::npos)
+  if (!ptx.contains("// tenon-ir: "))
     return createStringError("the PTX has no line '// tenon-ir: HASH': it was not written by a compiler that keeps its IR");
-  const StringRef hash = ptx.substr(at + strlen("// tenon-ir: ")).take_until([](char c) { return c == '\n'; }).trim();
+  const StringRef hash = hashOf(ptx);
   if (hash.size() != 32 || hash.find_first_not_of("0123456789abcdef") != StringRef::npos)
     return createStringError("the line '// tenon-ir: " + hash + "' of the PTX holds no hash of 32 digits");
   const char *folder = getenv("TENON_GPU_IR");
@@ -90,12 +96,33 @@ Expected<std::unique_ptr<MemoryBuffer>> bitcodeOf(StringRef ptx) {
   return std::move(*file);
 }
 
+/// Before a launch that the mode `record` is to keep: the first of each kernel. Null: another one.
+Recorder *recorderFor(const Function &function) {
+  LoadedModule &module = *function.module;
+  if (machine.mode.record.empty() || !module.recorded.insert(function.kernel->name).second)
+    return nullptr;
+  if (!module.recorder) {
+    const StringRef name = sys::path::stem(module.code->getBufferIdentifier());
+    const std::string &ptx = driver().texts[name.str()];
+    if (ptx.empty())
+      report_fatal_error(
+          "gpu-emu: record: the kernels' PTX was not seen, only what it was compiled to: set TENON_CACHE to a new folder");
+    constexpr double kTolerance = 2e-5; // that of the tests of fused kernels
+    module.recorder = std::make_unique<Recorder>(machine.mode.record + "/" + name.str(), ptx, kTolerance);
+  }
+  module.recorder->before();
+  return module.recorder.get();
+}
+
 Result run(const Function &function, Dim3 grid, Dim3 block, uint32_t dynamicShared, const std::vector<uint64_t> &arguments) {
   const Kernel &kernel = *function.kernel;
   if (machine.mode.scores)
-    driver().scores.score(function.code, kernel.name, {grid, block, dynamicShared, arguments.data()});
+    driver().scores.score(function.module->code->getMemBufferRef(), kernel.name, {grid, block, dynamicShared, arguments.data()});
+  Recorder *recorder = recorderFor(function);
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = launch(kernel, grid, block, dynamicShared, arguments.data());
+  if (recorder)
+    recorder->after(kernel.name, grid, block, dynamicShared, arguments);
   Count &count = driver().counts[kernel.name];
   ++count.launches;
   count.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -151,7 +178,10 @@ TENON_CUDA_API Result cuModuleLoadDataEx(void **handle, const void *image, unsig
   if (Result wrong = (isBinary ? checkBinary : checkHead)(static_cast<const char *>(image), text))
     return refuse("cuModuleLoadDataEx", wrong, text, count, options, values);
   driver().compiled += !isBinary;
-  auto file = bitcodeOf(static_cast<const char *>(image));
+  const StringRef ptx = static_cast<const char *>(image);
+  if (!isBinary)
+    driver().texts[hashOf(ptx).str()] = ptx;
+  auto file = bitcodeOf(ptx);
   if (!file) {
     text = toString(file.takeError());
     return refuse("cuModuleLoadDataEx", StringRef(text).contains("cannot be read") ? kFileNotFound : kInvalidImage, text, count,
@@ -193,6 +223,7 @@ TENON_CUDA_API Result cuLinkAddData_v2(void *handle, int type, void *data, size_
     return refuse("cuLinkAddData", wrong, text, link->options.size(), link->options.data(), link->values.data());
   const StringRef rest = ptx.substr(ptx.find("// tenon-ir: "));
   link->image = (kBinary + Twine(machine.mode.chip) + "\n" + rest.take_until([](char c) { return c == '\n'; }) + "\n").str();
+  driver().texts[hashOf(ptx).str()] = ptx;
   ++driver().compiled;
   return kSuccess;
 }
@@ -225,6 +256,9 @@ TENON_CUDA_API Result cuModuleUnload(void *handle) {
     driver().functions.erase(function);
     delete function;
   }
+  if (module->recorder)
+    if (Error failed = module->recorder->write(module->code->getMemBufferRef()))
+      report_fatal_error("gpu-emu: record: " + Twine(toString(std::move(failed))));
   driver().modules.erase(module);
   delete module;
   return driver().sticky;
@@ -240,7 +274,7 @@ TENON_CUDA_API Result cuModuleGetFunction(void **function, void *handle, const c
     return complain(kNotFound, std::string("cuModuleGetFunction: the module has no kernel ") + name);
   Function *&known = module->functions[name];
   if (!known) {
-    known = new Function{kernel, module->code->getMemBufferRef()};
+    known = new Function{kernel, module};
     driver().functions.insert(known);
   }
   *function = known;
@@ -276,11 +310,21 @@ Result workOf(const char *call, void *handle, Dim3 grid, Dim3 block, unsigned dy
     return complain(kInvalidValue, name + ": " + kernel.name + " has arguments");
   if (Result wrong = checkShape(call, *function, grid, block, dynamicShared))
     return wrong;
+  using Map = std::array<char, kMapBytes>;
   std::vector<uint64_t> arguments(kernel.argumentBytes.size());
+  std::vector<Map> maps; // of tensors, in the order of arguments
   for (size_t i = 0; i < arguments.size(); ++i)
-    memcpy(&arguments[i], parameters[i], kernel.argumentBytes[i]);
-  work = [function = *function, grid, block, dynamicShared, arguments = std::move(arguments)] {
-    return run(function, grid, block, dynamicShared, arguments);
+    if (kernel.argumentBytes[i] == kMapBytes)
+      memcpy(maps.emplace_back().data(), parameters[i], kMapBytes);
+    else
+      memcpy(&arguments[i], parameters[i], kernel.argumentBytes[i]);
+  work = [function = *function, grid, block, dynamicShared, arguments = std::move(arguments), maps = std::move(maps)] {
+    std::vector<uint64_t> slots = arguments;
+    size_t next = 0;
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (function.kernel->argumentBytes[i] == kMapBytes)
+        slots[i] = reinterpret_cast<uint64_t>(maps[next++].data());
+    return run(function, grid, block, dynamicShared, slots);
   };
   return kSuccess;
 }

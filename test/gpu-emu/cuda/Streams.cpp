@@ -145,9 +145,13 @@ TENON_CUDA_API Result cuStreamEndCapture(void *handle, void **graph) {
   return kSuccess;
 }
 
-TENON_CUDA_API Result cuEventCreate(void **event, unsigned) {
+TENON_CUDA_API Result cuEventCreate(void **event, unsigned flags) {
   TENON_CUDA_ENTER;
-  *event = *driver().events.insert(new Event()).first;
+  constexpr unsigned kWithoutTime = 2;
+  auto *made = new Event();
+  made->isTimed = !(flags & kWithoutTime);
+  driver().events.insert(made);
+  *event = made;
   return kSuccess;
 }
 
@@ -169,6 +173,7 @@ TENON_CUDA_API Result cuEventRecord(void *handle, void *streamHandle) {
   const uint64_t number = ++event->told;
   return tell(*stream, [event, number] {
     event->reached = number;
+    event->time = std::chrono::steady_clock::now();
     return kSuccess;
   });
 }
@@ -183,6 +188,19 @@ TENON_CUDA_API Result cuEventSynchronize(void *handle) {
   for (Stream *stream : driver().streams)
     if (Result wrong = event->reached == event->told ? kSuccess : drain(*stream, event))
       return wrong;
+  return kSuccess;
+}
+
+TENON_CUDA_API Result cuEventElapsedTime(float *milliseconds, void *fromHandle, void *toHandle) {
+  TENON_CUDA_ENTER;
+  auto *from = static_cast<Event *>(fromHandle), *to = static_cast<Event *>(toHandle);
+  for (Event *event : {from, to}) {
+    if (!driver().events.count(event) || !event->isTimed || !event->told)
+      return complain(kInvalidHandle, "cuEventElapsedTime: this is no event with a time that was recorded");
+    if (event->reached != event->told)
+      return kNotReady;
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return kSuccess;
 }
 

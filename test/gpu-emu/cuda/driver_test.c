@@ -189,6 +189,19 @@ static void checkEvents(void) {
   CHECK(got == 1);
   OK(cuEventDestroy_v2, (void *), event);
   OK(cuMemFreeHost, (void *), pinned);
+  void *timed[2] = {NULL, NULL};
+  float milliseconds = -1;
+  for (int i = 0; i < 2; ++i) {
+    OK(cuEventCreate, (void **, unsigned), &timed[i], 0);
+    if (i == 0)
+      CALL(400, cuEventElapsedTime, (float *, void *, void *), &milliseconds, timed[0], timed[0]);
+    OK(cuEventRecord, (void *, void *), timed[i], stream);
+  }
+  OK(cuStreamSynchronize, (void *), stream);
+  OK(cuEventElapsedTime, (float *, void *, void *), &milliseconds, timed[0], timed[1]);
+  CHECK(milliseconds >= 0 && milliseconds < 1000);
+  for (int i = 0; i < 2; ++i)
+    OK(cuEventDestroy_v2, (void *), timed[i]);
 }
 
 /// A module by way of a link, which takes text once.

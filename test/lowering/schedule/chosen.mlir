@@ -103,7 +103,7 @@ func.func @narrow(%x: tensor<256x768xbf16>, %w: tensor<3072x768xbf16>, %few: ten
 
 // Attention: strips of one height; on a GPU the widest tile that shared memory has room for.
 // CPU-LABEL: func.func @attention
-// CPU: "tenon.attention"{{.*}}"x86-64-v3" = {form = "strips", rows = 50 : i64, tasks = 32 : i64}
+// CPU: "tenon.attention"{{.*}}"x86-64-v3" = {form = "strips", keys = 1024 : i64, rows = 50 : i64, tasks = 32 : i64}
 // GPU-LABEL: func.func @attention
 // GPU: "tenon.attention"{{.*}}tenon.chosen = {sm_80 = {form = "pairs", side = 32 : i64}}
 // GPU: "tenon.attention"{{.*}}tenon.chosen = {sm_80 = {form = "pairs", side = 16 : i64}}
@@ -119,8 +119,8 @@ func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v:
 // CPU-NOT: tenon.chosen
 // Nests: a thread per element; a block per row that is reduced; a block for rows that are neighbours in memory.
 // GPU-LABEL: func.func @nests
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "row", threads = 64 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64, vector = 1 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64}}
 // GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "rows", rows = 32 : i64, threads = 256 : i64}}
 func.func @nests(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.nest affine_map<() -> (70, 50)> : tensor<70x50xf32> {

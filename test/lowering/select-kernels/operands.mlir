@@ -1,7 +1,14 @@
 // What only one contraction reads is computed where that packs it, if it is cheap and could not have been computed where its own operands are made.
 // RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-select-kernels,cse))' | FileCheck %s
+// A GPU reads what is in memory, and computes only what would be larger there than what it is computed from.
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-select-kernels{target=sm_80},cse))' | FileCheck %s --check-prefix=GPU
+// RUN: not tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-select-kernels{target=sm_8}))' 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: expects the name of a target, got sm_8
 
 // Memory and segment are contracted without being joined.
+// GPU-LABEL: func.func @joined
+// GPU: %[[JOINED:.*]] = tenon.nest
+// GPU: tenon.gemm %[[JOINED]][0, 2], %{{.*}}[1, 2] rank 2
 // CHECK-LABEL: func.func @joined
 // CHECK-NOT: tenon.nest
 // CHECK: tenon.gemm element[0, 2], %{{.*}}[1, 2] rank 2 : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
@@ -19,6 +26,9 @@ func.func @joined(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>)
 }
 
 // Named rows of a table, scaled; the other operand is the one that is read along the result.
+// GPU-LABEL: func.func @gathered
+// GPU: %[[ROWS:.*]] = tenon.nest
+// GPU: tenon.gemm %[[ROWS]][0, 2], %{{.*}}[1, 2] rank 2
 // CHECK-LABEL: func.func @gathered
 // CHECK-NOT: tenon.nest
 // CHECK: tenon.gemm element[0, 2], %{{.*}}[1, 2] rank 2
@@ -160,6 +170,9 @@ func.func @stored(%x: tensor<4x8xf32>, %u: tensor<8x8xf32>, %w: tensor<6x8xf32>)
 }
 
 // A convolution reads its input through its windows, whatever the number of contractions that do: no window is stored.
+// GPU-LABEL: func.func @windows
+// GPU-NOT: tenon.nest
+// GPU: tenon.gemm %{{.*}}[1, 4, 5, 6], element
 // CHECK-LABEL: func.func @windows
 // CHECK-NOT: tenon.nest
 // CHECK: tenon.gemm %{{.*}}[1, 4, 5, 6], element[0, 4, 2, 5, 3, 6] rank 4 : tensor<6x3x3x3xf32>, tensor<2x3x8x3x8x3xf32> -> tensor<2x6x8x8xf32> {

@@ -1,0 +1,43 @@
+// Nests whose elements are folds over terms that lie a row apart in memory, as the gradients of biases and gains: columns are few
+// and rows many, so that the rows are shared out. Of each fold blocks make parts, one per slice of the terms, and a second kernel
+// combines these in a fixed order.
+#pragma once
+#include "lowering/gpu/ScalarCode.h"
+
+namespace tenon::gpu {
+
+class ColumnFolds {
+public:
+  static constexpr llvm::StringLiteral kForm = "columns";
+  /// `flattened`: of the nest, whose dimensions are columns, too; null: there is none.
+  ColumnFolds(NestOp nest, EachOp flattened);
+  /// Whether all folds of the nest can be made so.
+  bool fits() const { return !folds.empty(); }
+  /// Null: another form is better.
+  mlir::DictionaryAttr choose();
+  static ChoiceForm form();
+  /// `launch`: of the nest, but for blocks and code.
+  mlir::LogicalResult generate(LaunchSequence &sequence, const Choice &choice, Launch launch);
+
+private:
+  bool readsAcross(FoldOp fold) const;
+  Value slicesOf(EntryCode &code) const;
+  /// Calls `body` for the columns of a block, with the column of each thread and whether it exists.
+  void overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks,
+                   llvm::function_ref<void(Value, Value)> body) const;
+  bool emitParts(KernelCode &code) const;
+  bool emitResults(KernelCode &code) const;
+  mlir::AffineExpr columns() const;
+  mlir::AffineExpr termsOf(FoldOp fold) const;
+
+  NestOp nest;
+  mlir::MLIRContext *context;
+  llvm::SmallVector<mlir::AffineExpr> sizes; // of the columns' dimensions
+  llvm::SmallVector<Value> indices;
+  llvm::SmallVector<mlir::Operation *> ops; // of an element, in their order
+  llvm::SmallVector<FoldOp> folds;
+  llvm::DenseSet<mlir::Operation *> behind; // what needs a fold's value
+  int64_t mostSlices = 1;
+};
+
+} // namespace tenon::gpu

@@ -1,0 +1,43 @@
+// Scalar code for several elements beside each other, which one thread has: what their indices have in common is computed once,
+// and elements that are neighbours in a tensor are read and written as one vector of at most 16 bytes.
+#pragma once
+#include "lowering/gpu/ScalarCode.h"
+#include <vector>
+
+namespace tenon::gpu {
+
+/// How many elements a thread may have of the code in `blocks`, whose index `last` runs over `size` values: 1 where that is odd,
+/// no access would become a vector, or code has loops of its own.
+int64_t lanesOf(llvm::ArrayRef<mlir::Block *> blocks, Value last, mlir::AffineExpr size);
+
+class LaneCode {
+public:
+  /// `one`: bound for the first of `count` elements, from which they differ in `last` alone. `results`: of the op, as puts number
+  /// them.
+  LaneCode(KernelCode &code, const ScalarCode &one, mlir::ValueRange results, Value last, int64_t count);
+  /// As those of ScalarCode.
+  bool emitOps(mlir::Block &block);
+  bool emitOp(mlir::Operation &op);
+  /// Of each element.
+  llvm::SmallVector<Value> get(Value source);
+
+private:
+  bool varies(mlir::Operation &op) const;
+  bool areNeighbours(mlir::RankedTensorType type, mlir::ValueRange indices) const;
+  Value address(mlir::RankedTensorType type, Value tensor, mlir::ValueRange indices);
+  void load(AtOp at);
+  void store(PutOp put, Value result);
+
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  mlir::ValueRange results;
+  Value last;
+  std::vector<ScalarCode> lanes;
+  llvm::DenseSet<Value> varying; // differ from one element to the next
+};
+
+/// One thread's part of a fold over a space whose last size is a multiple of `count`: its terms `count` at a time, from number
+/// `first` of these on in steps of `step`. Null: reported.
+Value foldLanes(KernelCode &code, ScalarCode scalars, FoldOp fold, Value first, Value step, int64_t count);
+
+} // namespace tenon::gpu

@@ -1,0 +1,309 @@
+// tenon.attention of 16-bit elements by tensor cores. A block has a batch, a head and a tile of queries, 16 or 32 of which each
+// warp has as fragments in registers, beside the sums of values and the statistics of its rows. Keys and values come in tiles, by
+// asynchronous copies, one tile ahead. Scores never leave the registers: their exponentials, rounded, are the first operand of
+// the product with the values.
+#include "lowering/gpu/TensorAttention.h"
+#include "dialect/Places.h"
+#include "lowering/gpu/AttentionBand.h"
+#include "lowering/gpu/AttentionKernels.h"
+#include "lowering/gpu/GemmForm.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
+
+using namespace mlir;
+
+namespace tenon::gpu {
+namespace {
+
+using Numbers = AttentionFragments::Numbers;
+using Fragments = AttentionFragments::Fragments;
+
+constexpr int64_t kSide = 16, kStages = 2, kMostNumbers = 184;
+
+/// Of the stages, where queries come through, too.
+int64_t stagedBytes(const AttentionOperands &operands, const TensorTile &tile) {
+  const int64_t width = operands.keyWidth();
+  const int64_t stage = TileRows(tile.keys, width).elements() + TileRows(tile.keys, operands.valueWidth()).elements();
+  return 2 * std::max(TileRows(tile.rows, width).elements(), kStages * stage);
+}
+
+/// What a warp carries from tile to tile, of each group of 16 rows: maxima and totals of a lane's two rows, sums of values.
+struct Carried {
+  Value largest[2], total[2];
+  Numbers sums;
+};
+
+class TensorForward {
+public:
+  TensorForward(AttentionOp op, KernelCode &code, const AttentionOperands &operands, TensorTile tile)
+      : op(op), on(code, operands), code(code), builder(code.builder), operands(operands), tile(tile),
+        queryRows(tile.rows, operands.keyWidth()), keyRows(tile.keys, operands.keyWidth()),
+        valueRows(tile.keys, operands.valueWidth()) {
+    scalesLate = !operands.step && !operands.selectedScores && !operands.scoreTable && operands.scale > 0;
+    factor = (scalesLate ? operands.scale : 1.0) * 1.4426950408889634; // log2 e
+  }
+
+  void emit() {
+    Value tiles = ceilDivide(builder, on.queries, on.number(tile.rows));
+    Value number = on.enter(operands.heads(), tiles, on.head);
+    on.keyHead = divide(builder, on.head, on.number(operands.heads() / operands.keyHeads()));
+    // Under causal masks the last queries have most to do: they begin first.
+    firstQuery = multiply(builder, subtract(builder, subtract(builder, tiles, on.number(1)), number), on.number(tile.rows));
+    shared = code.shared(on.stored, stagedBytes(operands, tile) / 2);
+    Value last = minimum(builder, add(builder, firstQuery, on.number(tile.rows)), on.queries);
+    IndexRange range = on.seen(true, firstQuery, subtract(builder, last, on.number(1)), tile.keys);
+    queries = loadQueries(operands.query);
+    if (operands.table) {
+      positionQueries = loadQueries(operands.positionQuery);
+      const BandShape shape{tile.rows, tile.keys, operands.keyWidth()};
+      band.emplace(on, shape, sourceOfTable(on, tile.rows, firstQuery, range.low, /*linesAreQueries=*/true));
+    }
+    firstKey = range.low, endOfKeys = range.high;
+    for (int64_t group = 0; group < groups(); ++group)
+      limits.push_back(on.limitsOf(pairsAt(group, on.number(0))));
+    issue(range.low, on.number(0));
+    SmallVector<Value> start(size_t(groups()) * countOf(), on.real(0));
+    for (int64_t group = 0; group < groups(); ++group)
+      start[size_t(group) * countOf()] = start[size_t(group) * countOf() + 1] = on.real(-infinity);
+    start.push_back(on.number(0));
+    auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.keys), start);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      SmallVector<Value> before = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
+      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), before));
+    }
+    finish(llvm::to_vector_of<Value>(loop.getResults()));
+  }
+
+private:
+  int64_t groups() const { return tile.warpRows / kSide; }
+  size_t countOf() const { return size_t(4 + operands.valueWidth() / 2); } // numbers that are carried for a group
+  int64_t stageElements() const { return keyRows.elements() + valueRows.elements(); }
+  Value firstLine(int64_t group) {
+    Value ofWarp = multiply(builder, on.warp, on.number(tile.warpRows));
+    return add(builder, ofWarp, on.number(kSide * group));
+  }
+  WarpPairs pairsAt(int64_t group, Value key) { return {add(builder, firstQuery, firstLine(group)), key, true, tile.keys / 8}; }
+  Value keysAt(Value stage) {
+    return elementAddress(builder, shared, on.stored, multiply(builder, stage, on.number(stageElements())));
+  }
+  Value valuesAt(Value stage) { return elementAddress(builder, keysAt(stage), on.stored, on.number(keyRows.elements())); }
+
+  /// The fragments of all groups of the warp. Queries come through the memory of the stages, before there are any.
+  SmallVector<Fragments> loadQueries(Value tensor) {
+    on.bringQueries(shared, queryRows, tensor, firstQuery);
+    commitCopies(builder);
+    waitForCopies(builder, 0);
+    code.barrier();
+    SmallVector<Fragments> result;
+    for (int64_t group = 0; group < groups(); ++group)
+      result.push_back(on.linesOf(shared, queryRows, firstLine(group)));
+    code.barrier();
+    return result;
+  }
+
+  /// Starts to bring the tile at `key`, where there is one.
+  void issue(Value key, Value stage) {
+    code.ifThen(on.less(key, endOfKeys), [&] {
+      on.bringKeys(keysAt(stage), keyRows, operands.key, key);
+      on.bringKeys(valuesAt(stage), valueRows, operands.value, key);
+      if (band && key == firstKey)
+        band->bringFirst();
+      else if (band)
+        band->bringNext(subtract(builder, key, firstKey));
+      commitCopies(builder);
+    });
+  }
+
+  SmallVector<Value> emitTile(Value key, ArrayRef<Value> before) {
+    Value stage = before.back(), other = subtract(builder, on.number(1), stage);
+    waitForCopies(builder, 0);
+    code.barrier(); // the tile is there for all, and all are through with the one before, whose memory is filled now
+    issue(add(builder, key, on.number(tile.keys)), other);
+    SmallVector<Numbers> scores(size_t(groups()), on.zeros(tile.keys / 2));
+    on.multiplyTransposed(scores, queries, keysAt(stage), keyRows, on.number(0));
+    SmallVector<Carried> carried;
+    SmallVector<Fragments> weights;
+    for (int64_t group = 0; group < groups(); ++group) {
+      carried.push_back(unpack(before.slice(size_t(group) * countOf(), countOf())));
+      const WarpPairs pairs = pairsAt(group, key);
+      if (band)
+        band->addOfLines(scores[size_t(group)], positionQueries[size_t(group)], firstLine(group),
+                         subtract(builder, key, firstKey));
+      finishScores(scores[size_t(group)], pairs);
+      on.hide(scores[size_t(group)], pairs, limits[size_t(group)]);
+      weights.push_back(softmax(scores[size_t(group)], pairs, carried.back()));
+    }
+    SmallVector<Numbers> sums;
+    for (Carried &one : carried)
+      sums.push_back(one.sums);
+    on.multiply(sums, weights, valuesAt(stage), valueRows);
+    SmallVector<Value> after;
+    for (auto [one, values] : llvm::zip_equal(carried, sums)) {
+      after.append({one.largest[0], one.largest[1], one.total[0], one.total[1]});
+      after.append(values);
+    }
+    after.push_back(other);
+    return after;
+  }
+
+  static Carried unpack(ArrayRef<Value> values) {
+    return {{values[0], values[1]}, {values[2], values[3]}, Numbers(values.drop_front(4))};
+  }
+
+  void finishScores(Numbers &scores, const WarpPairs &pairs) {
+    if (scalesLate)
+      return;
+    for (auto [index, score] : llvm::enumerate(scores)) {
+      Value query = on.queryOf(pairs, int64_t(index)), key = on.keyOf(pairs, int64_t(index));
+      score = on.finishScore(score, query, key, on.placesOf(query, key)).first;
+    }
+  }
+
+  /// Takes the scores into maxima and totals, scales earlier sums, and gives what the pairs weigh.
+  Fragments softmax(Numbers &scores, const WarpPairs &pairs, Carried &carried) {
+    Value scale = on.real(factor), none = on.real(-infinity), zero = on.real(0), rescale[2];
+    auto isOf = [](size_t index, size_t which) { return index % 4 / 2 == which; };
+    for (size_t which : {0, 1}) {
+      Value now = none;
+      for (size_t index = 0; index < scores.size(); ++index)
+        if (isOf(index, which))
+          now = LLVM::MaxNumOp::create(builder, now, scores[index]);
+      now = LLVM::MaxNumOp::create(builder, on.acrossLine(Reduction::max, now), carried.largest[which]);
+      Value isNone = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, now, none);
+      Value shift = on.select(isNone, zero, now);
+      Value difference = arith::SubFOp::create(builder, carried.largest[which], shift), sum = zero;
+      rescale[which] = on.power(arith::MulFOp::create(builder, difference, scale));
+      Value minus = arith::MulFOp::create(builder, shift, on.real(-factor));
+      for (size_t index = 0; index < scores.size(); ++index)
+        if (isOf(index, which)) {
+          scores[index] = on.power(math::FmaOp::create(builder, scores[index], scale, minus));
+          sum = arith::AddFOp::create(builder, sum, scores[index]);
+        }
+      carried.total[which] = math::FmaOp::create(builder, carried.total[which], rescale[which], sum); // of the lane's columns
+      carried.largest[which] = now;
+    }
+    for (auto [index, sum] : llvm::enumerate(carried.sums))
+      sum = arith::MulFOp::create(builder, sum, rescale[index % 4 / 2]);
+    if (on.drops)
+      for (auto [score, keep] : llvm::zip_equal(scores, on.kept(pairs)))
+        score = on.select(keep, score, zero);
+    return on.rounded(scores);
+  }
+
+  void finish(ArrayRef<Value> after) {
+    for (int64_t group = 0; group < groups(); ++group) {
+      Carried carried = unpack(after.slice(size_t(group) * countOf(), countOf()));
+      const WarpPairs pairs = pairsAt(group, on.number(0));
+      for (int64_t which : {0, 1})
+        finishRow(on.lineOf(pairs, which), carried, which);
+    }
+  }
+
+  /// A row that saw no key gives 0; NaN stays NaN.
+  void finishRow(Value query, const Carried &carried, int64_t which) {
+    Value zero = on.real(0), largest = carried.largest[which];
+    Value total = on.acrossLine(Reduction::sum, carried.total[which]);
+    Value isNone = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, total, zero);
+    Value inverse = on.select(isNone, zero, arith::DivFOp::create(builder, on.real(1), total));
+    Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, on.real(-infinity));
+    if (scalesLate)
+      largest = arith::MulFOp::create(builder, largest, on.real(operands.scale));
+    Value ofRow = remainder(builder, on.lane, on.number(4));
+    Value isFirst = builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, ofRow, on.number(0));
+    code.ifThen(on.less(query, on.queries), [&] {
+      code.ifThen(isFirst, [&] {
+        if (isRead(op.getRowMax()))
+          LLVM::StoreOp::create(builder, on.select(unseen, zero, largest), on.statistic(op.getRowMax(), query));
+        if (isRead(op.getRowSumInverse()))
+          LLVM::StoreOp::create(builder, inverse, on.statistic(op.getRowSumInverse(), query));
+      });
+      if (!isRead(op.getY()))
+        return;
+      const double grown = 65536.0 / double(65536 - operands.threshold());
+      Value scale = arith::MulFOp::create(builder, inverse, on.real(grown));
+      Value at = add(builder, on.offsetOfQuery(query, operands.valueWidth()), multiply(builder, ofRow, on.number(2)));
+      Value base = elementAddress(builder, code.pointer(op.getY()), on.stored, at);
+      for (int64_t column = 0; column < operands.valueWidth(); column += 8) {
+        auto one = [&](int64_t i) -> Value {
+          return arith::MulFOp::create(builder, carried.sums[size_t(column / 2 + 2 * which + i)], scale);
+        };
+        LLVM::StoreOp::create(builder, on.pack(one(0), one(1)), elementAddress(builder, base, on.stored, on.number(column)), 4);
+      }
+    });
+  }
+
+  AttentionOp op;
+  AttentionFragments on;
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  const AttentionOperands &operands;
+  const TensorTile tile;
+  const TileRows queryRows, keyRows, valueRows;
+  const double infinity = std::numeric_limits<double>::infinity();
+  bool scalesLate; // scores are scaled with the shift by the maximum
+  double factor;   // of scores, as exponents of 2
+  Value firstQuery, firstKey, endOfKeys, shared;
+  SmallVector<Fragments> queries, positionQueries;
+  std::optional<AttentionBand> band;
+  SmallVector<LineLimits> limits;
+};
+
+} // namespace
+
+int64_t TensorTile::shared(const AttentionOperands &operands) const {
+  const int64_t ofBand = operands.table ? BandShape{rows, keys, operands.keyWidth()}.bytes() : 0;
+  return stagedBytes(operands, *this) + ofBand;
+}
+
+/// Whether masks are bounds of the keys of a query.
+static bool boundsAll(ArrayRef<Mask> masks) {
+  return llvm::all_of(masks, [](const Mask &mask) {
+    const bool isBound =
+        mask.kind == Mask::Kind::AtMostZero || (mask.kind == Mask::Kind::Not && mask.parts[0].kind == Mask::Kind::AtMostZero);
+    return mask.kind == Mask::Kind::And ? boundsAll(mask.parts) : isBound;
+  });
+}
+
+std::optional<TensorTile> tensorTile(const AttentionOperands &operands) {
+  constexpr int64_t widest = 256;
+  const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
+  if (operands.storage() == operands.element() || width % kSide != 0 || valueWidth % kSide != 0 ||
+      std::max(width, valueWidth) > widest || operands.keyTable || operands.valueTable ||
+      (operands.table && !RelativePlaces::takes(operands)))
+    return std::nullopt;
+  // What a thread has in registers for its two rows, beside addresses and the like; what is computed for each pair takes more.
+  const int64_t numbers = valueWidth / 2 + (operands.table ? 2 : 1) * width / 4;
+  const bool computes = operands.step || operands.selectedScores || operands.scoreTable || !boundsAll(operands.masks);
+  for (int64_t keys : {64, 32, 16}) {
+    const int64_t rows = operands.table ? 2 * keys : 64, all = numbers + keys / 2;
+    const TensorTile tile{rows, kSide, keys, all <= 96 && !computes ? 168 : 255};
+    if (all <= kMostNumbers && tile.shared(operands) <= kBlockBytes)
+      return tile;
+  }
+  return std::nullopt;
+}
+
+LogicalResult generateTensorAttention(AttentionOp op, const AttentionOperands &operands, TensorTile tile,
+                                      LaunchSequence &sequence) {
+  if (tile.warpRows > tile.rows)
+    return op.emitOpError("expects in ") << kChosen << " a warp inside of the tile, got " << tile.warpRows << " of " // S11
+                                         << tile.rows << " rows";
+  if (operands.table && tile.rows < tile.keys)
+    return op.emitOpError("expects in ") << kChosen << " at most as many keys as rows where places have a table, got " // S11
+                                         << tile.keys << " keys and " << tile.rows << " rows";
+  if (failed(checkBlock(op, tile.threads(), tile.shared(operands))))
+    return failure();
+  Launch launch =
+      attentionLaunch("attention_mma", op.getLoc(), operands, tile.rows, tile.threads(), operands.heads(), operands.queries());
+  launch.registers = tile.registers;
+  for (Value result : op->getResults())
+    if (isRead(result))
+      launch.writes.push_back(result);
+  launch.body = [&](KernelCode &code) { TensorForward(op, code, operands, tile).emit(); };
+  sequence.add(launch);
+  return success();
+}
+
+} // namespace tenon::gpu

@@ -1,0 +1,90 @@
+#include "lowering/gpu/TensorAttentionGradient.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TensorGradient.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+using Rows = GradientPart::Rows;
+
+/// The kernels, in their order: that of queries leaves statistics for the others.
+static SmallVector<GradientPart> partsOf(AttentionGradOp op, const AttentionOperands &operands) {
+  const WantedGradients wanted(op);
+  SmallVector<GradientPart> parts{{"attention_queries_mma", Rows::Queries, wanted.query, {}, wanted.positionQuery}};
+  constexpr int64_t most = 128; // columns of sums that a thread has registers for, beside what they are made of
+  const bool fits = operands.keyWidth() + operands.valueWidth() <= most;
+  if (wanted.key || (fits && wanted.value))
+    parts.push_back({"attention_keys_mma", Rows::Keys, wanted.key, fits ? wanted.value : Value(), {}});
+  if (!fits && wanted.value)
+    parts.push_back({"attention_values_mma", Rows::Keys, {}, wanted.value, {}});
+  if (wanted.table)
+    parts.push_back({"attention_table_mma", Rows::Places, wanted.table, {}, {}});
+  return parts;
+}
+
+/// Types and terms of scores.
+static bool takes(AttentionGradOp op, const AttentionOperands &operands) {
+  const Type storage = operands.storage();
+  if (!storage.isBF16() && !storage.isF16())
+    return false;
+  for (Value tensor : {operands.key, operands.value, Value(op.getDy()), Value(op.getDquery()), Value(op.getDkey()),
+                       Value(op.getDvalue()), Value(op.getDpositionQuery()), operands.positionQuery, operands.table})
+    if (tensor && cast<RankedTensorType>(tensor.getType()).getElementType() != storage)
+      return false;
+  if (operands.selectedScores || operands.scoreTable || operands.valueTable || operands.keyTable || operands.placeCode)
+    return false;
+  // The table of a head is met by the keys of one head.
+  return !operands.table || (RelativePlaces::takes(operands) && operands.heads() == operands.keyHeads());
+}
+
+std::optional<GradientTile> tensorGradientTile(AttentionGradOp op) {
+  const AttentionOperands operands(op);
+  constexpr int64_t widest = 128; // what a thread has registers for
+  const int64_t wide = std::max(operands.keyWidth(), operands.valueWidth());
+  if (operands.keyWidth() % 16 || operands.valueWidth() % 16 || wide > widest || !takes(op, operands))
+    return std::nullopt;
+  // What a processor has registers for in three blocks.
+  const bool isSimple = wide <= 64 && !operands.table && !operands.step && operands.threshold() == 0;
+  for (int64_t side : {64, 32, 16}) {
+    const GradientTile tile{side, 16, isSimple ? 168 : 255};
+    if (operands.table && side > tile.columns) // bands are as wide as what is in registers
+      continue;
+    if (llvm::all_of(partsOf(op, operands), [&](const GradientPart &part) {
+          return TensorGradient::sharedBytes(op, operands, tile, part) <= kBlockBytes;
+        }))
+      return tile;
+  }
+  return std::nullopt;
+}
+
+ChoiceForm tensorGradientForm(GradientTile largest) {
+  return {kTensorForm, {{"side", 16, largest.side, 1, true}, {"columns", 16, largest.side, 1, true}, {"registers", 32, 255}}};
+}
+
+LogicalResult addTensorGradients(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile,
+                                 LaunchSequence &sequence) {
+  if (tile.columns > tile.side)
+    return op.emitOpError("expects in ") << kChosen << " columns inside of the side, got " << tile.columns << " of " // S11
+                                         << tile.side;
+  const int64_t ofQuery = 2 * 4 * operands.heads();
+  const unsigned statistics = sequence.temporary(operands.batches() * operands.queries() * ofQuery);
+  for (const GradientPart &part : partsOf(op, operands)) {
+    const bool ofKeys = part.rows == Rows::Keys;
+    const AffineExpr lines = ofKeys ? operands.keys() : part.rows == Rows::Queries ? operands.queries() : operands.rowsOfTables();
+    Launch launch =
+        gradientLaunch(part.name, op, operands, PairTile{tile.kRows}, ofKeys ? operands.keyHeads() : operands.heads(), lines);
+    launch.threads = tile.kThreads;
+    launch.registers = tile.registers;
+    for (Value result : {part.byScores, part.byWeights, part.byPosition})
+      if (result)
+        launch.writes.push_back(result);
+    launch.temporaries = {statistics};
+    launch.body = [&](KernelCode &code) { TensorGradient(op, code, operands, tile, part).emit(); };
+    sequence.add(launch);
+  }
+  return success();
+}
+
+} // namespace tenon::gpu

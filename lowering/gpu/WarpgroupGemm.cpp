@@ -1,0 +1,298 @@
+// tenon.gemm of bf16 and f16 by warpgroups of an H100: a block per tile of rows and columns. One warp has boxes of both operands
+// brought into a ring of stages in shared memory; two warpgroups, of 64 rows each, multiply what has come. Each sum is one chain
+// of products in the order of the depth, 16 at a time, as in TensorGemm.cpp, so that tiles change no bits.
+#include "dialect/TensorSizes.h"
+#include "lowering/code/Parameters.h"
+#include "lowering/gpu/GemmForm.h"
+#include "lowering/gpu/Warpgroups.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+namespace {
+
+/// A row of WarpgroupTiles.def.
+struct Tile {
+  int64_t rows, columns, depth, stages, registers, shared;
+};
+constexpr Tile kTiles[] = {
+#define TILE(...) {__VA_ARGS__},
+#include "lowering/gpu/WarpgroupTiles.def"
+};
+
+constexpr int64_t kWarp = 32, kWarpgroup = 4 * kWarp, kLines = 64; // of a warpgroup, and of a piece of an operand
+constexpr int64_t kMostShared = 227 << 10;
+
+/// Dims of an operand that are neighbours in memory and of one part of the product are one dim of its map.
+struct Run {
+  enum Part { Lines, Depth, Batch } part;
+  Labels labels;
+  AffineExpr stride; // of the last one
+};
+
+/// Outermost first. Empty where the engine of copies cannot bring tiles of the operand: it is computed, lines or depth lie apart
+/// from each other, or neighbours in memory are not known to be a multiple of 16 bytes.
+SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
+  constexpr int64_t chunk = 8, mostDims = 5;
+  if (!side.tensor || side.labels.empty() || sizesOf(side.type).back().getLargestKnownDivisor() % chunk != 0)
+    return {};
+  const Labels *parts[] = {&side == &form.a ? &form.rows : &form.columns, &form.depth, &form.batch};
+  size_t next[3] = {0, 0, 0}; // label of each part
+  bool seen[3] = {false, false, false};
+  SmallVector<Run> runs;
+  for (auto [label, stride] : llvm::zip_equal(side.labels, rowMajorStrides(side.type))) {
+    const auto part =
+        Run::Part(llvm::find_if(parts, [&, l = label](const Labels *of) { return llvm::is_contained(*of, l); }) - parts);
+    const size_t number = size_t(llvm::find(*parts[part], label) - parts[part]->begin());
+    if (runs.empty() || runs.back().part != part || number != next[part]) {
+      if (part != Run::Batch && (std::exchange(seen[part], true) || number != 0))
+        return {};
+      runs.push_back({part, {}, {}});
+    }
+    next[part] = number + 1;
+    runs.back().labels.push_back(label);
+    runs.back().stride = stride;
+  }
+  const bool fits = seen[Run::Lines] && seen[Run::Depth] && runs.back().part != Run::Batch && int64_t(runs.size()) <= mostDims;
+  return fits ? runs : SmallVector<Run>();
+}
+
+class WarpgroupGemmKernel {
+public:
+  WarpgroupGemmKernel(const GemmForm &form, const Tile &tile)
+      : form(form), tile(tile), sides{&form.a, &form.b}, runs{runsOf(form, form.a), runsOf(form, form.b)},
+        operands{{runs[0].back().part == Run::Depth}, {runs[1].back().part == Run::Depth}} {}
+
+  static int64_t sharedOf(const Tile &tile) {
+    return std::max(tile.stages * stageBytes(tile), 4 * tile.rows * sumsWidth(tile.columns)) + 2 * tile.stages * kBarrier;
+  }
+
+  LogicalResult generate(LaunchSequence &sequence) {
+    const std::string name = "gemm_warpgroups_" + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
+    Launch launch = form.launchOf(name, tile.rows, tile.columns);
+    launch.threads = consumers() + kWarp;
+    launch.registers = tile.registers;
+    launch.shared = sharedOf(tile);
+    launch.maps = {mapOf(0), mapOf(1)};
+    bool good = true;
+    launch.body = [&](KernelCode &code) { good = emitTile(code); };
+    sequence.add(launch);
+    return success(good);
+  }
+
+private:
+  static constexpr int64_t kBarrier = 8; // bytes
+  static int64_t stageBytes(const Tile &tile) { return (tile.rows + tile.columns) * tile.depth * 2; }
+  int64_t linesOf(int side) const { return side == 0 ? tile.rows : tile.columns; }
+  int64_t consumers() const { return tile.rows / kLines * kWarpgroup; }
+
+  TensorMap mapOf(int side) {
+    TensorMap map{sides[side]->tensor, {}, {}, {}};
+    for (const Run &run : llvm::reverse(runs[side])) {
+      map.sizes.push_back(form.sizeOf(run.labels));
+      map.strides.push_back(run.stride);
+      const bool isPiece = run.part == Run::Lines && operands[side].alongDepth;
+      map.box.push_back(run.part == Run::Batch ? 1 : isPiece ? linesOf(side) : kLines);
+    }
+    return map;
+  }
+
+  Value bytesFrom(KernelCode &code, Value memory, Value bytes) {
+    return elementAddress(code.builder, memory, code.builder.getI8Type(), bytes);
+  }
+  Value stageAt(KernelCode &code, Value stage) {
+    return bytesFrom(code, memory, multiply(code.builder, stage, constant(code.builder, stageBytes(tile))));
+  }
+  /// Of a stage: `full` when its operands have come, else when nobody reads it any more.
+  Value barrierAt(KernelCode &code, Value stage, bool full) {
+    auto &builder = code.builder;
+    const int64_t first = sharedOf(tile) - (full ? 2 : 1) * tile.stages * kBarrier;
+    return bytesFrom(code, memory, add(builder, multiply(builder, stage, constant(builder, kBarrier)), constant(builder, first)));
+  }
+
+  /// Loops over the steps of the depth, each in the next stage of the ring; `parity` of the stage's round: 0, then 1. `carried`
+  /// values go from step to step.
+  SmallVector<Value> overStages(KernelCode &code, ValueRange carried,
+                                llvm::function_ref<SmallVector<Value>(Value step, Value stage, Value parity, ValueRange)> body) {
+    auto &builder = code.builder;
+    SmallVector<Value> start(carried);
+    Value none = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
+    start.append({constant(builder, 0), none});
+    Value steps = ceilDivide(builder, code.size(form.sizeOf(form.depth)), constant(builder, tile.depth));
+    auto loop = scf::ForOp::create(builder, constant(builder, 0), steps, constant(builder, 1), start);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ValueRange before = loop.getRegionIterArgs();
+    Value stage = before[before.size() - 2], parity = before.back();
+    SmallVector<Value> after = body(loop.getInductionVar(), stage, parity, before.drop_back(2));
+    Value next = add(builder, stage, constant(builder, 1));
+    Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, next, constant(builder, tile.stages));
+    Value other = flipped(builder, parity);
+    after.push_back(arith::SelectOp::create(builder, isLast, constant(builder, 0), next));
+    after.push_back(arith::SelectOp::create(builder, isLast, other, parity));
+    scf::YieldOp::create(builder, after);
+    return SmallVector<Value>(loop.getResults().drop_back(2));
+  }
+
+  static Value flipped(ImplicitLocOpBuilder &builder, Value parity) {
+    Value one = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1));
+    return arith::XOrIOp::create(builder, parity, one);
+  }
+
+  /// One thread: waits until a stage is free, and has both operands brought there.
+  void produce(KernelCode &code, GemmCode &gemm) {
+    auto &builder = code.builder;
+    code.ifThen(electLane(builder), [&] {
+      overStages(code, {}, [&](Value step, Value stage, Value parity, ValueRange) {
+        waitAt(builder, barrierAt(code, stage, false), flipped(builder, parity)); // at once in the first round
+        Value full = barrierAt(code, stage, true);
+        arriveExpecting(builder, full, stageBytes(tile));
+        Value to = stageAt(code, stage), depth = multiply(builder, step, constant(builder, tile.depth));
+        for (int side = 0; side < 2; ++side) {
+          bring(code, gemm, side, to, full, depth);
+          to = bytesFrom(code, to, constant(builder, linesOf(side) / kLines * WarpgroupOperand::kPiece));
+        }
+        return SmallVector<Value>();
+      });
+    });
+  }
+
+  void bring(KernelCode &code, GemmCode &gemm, int side, Value to, Value full, Value depth) {
+    auto &builder = code.builder;
+    const int64_t pieces = operands[side].alongDepth ? 1 : linesOf(side) / kLines;
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      Value first = side == 0 ? gemm.firstRow : gemm.firstColumn;
+      SmallVector<Value> places;
+      for (const Run &run : llvm::reverse(runs[side]))
+        places.push_back(run.part == Run::Batch   ? gemm.batchPlace(run.labels)
+                         : run.part == Run::Depth ? depth
+                                                  : add(builder, first, constant(builder, piece * kLines)));
+      copyBox(builder, bytesFrom(code, to, constant(builder, piece * WarpgroupOperand::kPiece)), full, code.map(unsigned(side)),
+              places);
+    }
+  }
+
+  /// A warpgroup: while it multiplies a stage, the products of the one before end, which is free then.
+  void consume(KernelCode &code, GemmCode &gemm) {
+    auto &builder = code.builder;
+    Value group = divide(builder, code.thread(), constant(builder, kWarpgroup));
+    Value lane = remainder(builder, code.thread(), constant(builder, kWarp));
+    Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane, constant(builder, 0));
+    Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
+    SmallVector<Value> sums(size_t(tile.columns / 2), zero);
+    sums = overStages(code, sums, [&](Value step, Value stage, Value parity, ValueRange before) {
+      SmallVector<Value> after(before);
+      waitAt(builder, barrierAt(code, stage, true), parity);
+      Value a = stageAt(code, stage), b = bytesFrom(code, a, constant(builder, tile.rows / kLines * WarpgroupOperand::kPiece));
+      a = bytesFrom(code, a, multiply(builder, group, constant(builder, WarpgroupOperand::kPiece)));
+      Value places[] = {operands[0].descriptor(builder, a), operands[1].descriptor(builder, b)};
+      openProducts(builder);
+      for (int64_t i = 0; i < tile.depth / 16; ++i)
+        multiplyAsync(builder, form.stored, add(builder, places[0], constant(builder, i * operands[0].perStep())),
+                      add(builder, places[1], constant(builder, i * operands[1].perStep())), operands, after);
+      commitProducts(builder);
+      waitForProducts(builder, 1);
+      Value isLater = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, step, constant(builder, 0));
+      code.ifThen(arith::AndIOp::create(builder, isFirst, isLater), [&] {
+        Value isZero = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, stage, constant(builder, 0));
+        Value last = arith::SelectOp::create(builder, isZero, constant(builder, tile.stages - 1),
+                                             subtract(builder, stage, constant(builder, 1)));
+        arriveAt(builder, barrierAt(code, last, false));
+      });
+      return after;
+    });
+    waitForProducts(builder, 0);
+    barrierOf(builder, 1, consumers()); // the sums take the place of the stages, which nobody reads any more
+    Value warp = divide(builder, code.thread(), constant(builder, kWarp));
+    gemm.storeSums(sums, tile.columns, multiply(builder, warp, constant(builder, 16)), constant(builder, 0), memory,
+                   sumsWidth(tile.columns));
+  }
+
+  bool emitTile(KernelCode &code) {
+    auto &builder = code.builder;
+    GemmCode gemm(form, code, tile.rows, tile.columns);
+    memory = code.dynamicShared();
+    code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, 0)), [&] {
+      for (int64_t stage = 0; stage < tile.stages; ++stage) {
+        initBarrier(builder, barrierAt(code, constant(builder, stage), true), 1);
+        initBarrier(builder, barrierAt(code, constant(builder, stage), false), consumers() / kWarp);
+      }
+      fenceBarriers(builder);
+    });
+    code.barrier();
+    Value isConsumer = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, consumers()));
+    auto branch = scf::IfOp::create(builder, TypeRange(), isConsumer, true);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      consume(code, gemm);
+      builder.setInsertionPointToStart(branch.elseBlock());
+      produce(code, gemm);
+    }
+    code.barrier();
+    gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns, 8);
+    return gemm.good;
+  }
+
+  const GemmForm &form;
+  const Tile tile;
+  const GemmSide *const sides[2];
+  const SmallVector<Run> runs[2];
+  const WarpgroupOperand operands[2];
+  Value memory; // stages, then sums; barriers behind them
+};
+
+/// Time in units of no meaning on the 132 processors of an H100: rounds of blocks; what shared memory is read for a product; the
+/// code behind the sums, which other blocks hide where there are some.
+double costOf(const Tile &tile, int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
+  constexpr double processors = 132;
+  auto tiles = [](int64_t count, int64_t size) { return double((count + size - 1) / size); };
+  const double blocks = double(batch) * tiles(rows, tile.rows) * tiles(columns, tile.columns);
+  const int64_t atOnce = kMostShared / (WarpgroupGemmKernel::sharedOf(tile) + 1024);
+  const double each = std::max(blocks / processors, 1.0); // of a processor
+  const double rounds = double(int64_t((each + double(atOnce) - 1) / double(atOnce)));
+  const double behind = atOnce > 1 ? 256 : 1024; // in steps of the depth
+  const double perSum = double(depth) * (1 + 32.0 / double(tile.columns)) + behind;
+  return rounds * std::min(each, double(atOnce)) * double(tile.rows * tile.columns) * perSum;
+}
+
+} // namespace
+
+ChoiceForm warpgroupForm() {
+  return {
+      kWarpgroupForm,
+      {{"rows", 64, 256, 64, true}, {"columns", 64, 256, 64, true}, {"depth", 64, 64}, {"stages", 2, 8}, {"registers", 32, 255}}};
+}
+
+DictionaryAttr chooseWarpgroupGemm(const GemmForm &form) {
+  constexpr int64_t least = 64; // of rows and columns, for which a smaller tile of the first rung wastes less
+  auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
+  const int64_t rows = count(form.rows), columns = count(form.columns);
+  if (rows < least || columns < least || count(form.depth) < least || runsOf(form, form.a).empty() ||
+      runsOf(form, form.b).empty())
+    return {};
+  auto cost = [&](const Tile &tile) { return costOf(tile, count(form.batch), rows, columns, count(form.depth)); };
+  const Tile tile = *llvm::min_element(kTiles, [&](const Tile &one, const Tile &other) { return cost(one) < cost(other); });
+  return makeChoice(GemmOp(form.op).getContext(), kWarpgroupForm,
+                    {{"rows", tile.rows},
+                     {"columns", tile.columns},
+                     {"depth", tile.depth},
+                     {"stages", tile.stages},
+                     {"registers", tile.registers}});
+}
+
+LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence) {
+  GemmOp op = form.op;
+  auto number = [&](StringRef name) { return *choice.number(name); };
+  const Tile tile{number("rows"), number("columns"), number("depth"), number("stages"), number("registers"), 0};
+  if (runsOf(form, form.a).empty() || runsOf(form, form.b).empty())
+    return op->emitOpError("expects in ")
+           << kChosen << " another form than " << kWarpgroupForm // S11
+           << ": an operand is computed, its lines lie apart, or its innermost size is not known to "
+              "be a multiple of 8";
+  if (failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared)))
+    return failure();
+  return WarpgroupGemmKernel(form, tile).generate(sequence);
+}
+
+} // namespace tenon::gpu

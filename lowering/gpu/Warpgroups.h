@@ -1,0 +1,48 @@
+// Instructions of warpgroups (PTX: wgmma, from sm_90a on), of the engine that copies boxes of tensors into shared memory
+// (cp.async.bulk.tensor), and of the barriers in shared memory that both sides wait at (mbarrier).
+#pragma once
+#include "lowering/gpu/Launch.h"
+
+namespace tenon::gpu {
+
+/// A barrier in shared memory (8 bytes) for `arrivals` of each phase, which one thread makes; fenceBarriers shows it to the
+/// engine of copies, a barrier of the block to other threads.
+void initBarrier(ImplicitLocOpBuilder &builder, Value barrier, int64_t arrivals);
+void fenceBarriers(ImplicitLocOpBuilder &builder);
+void arriveAt(ImplicitLocOpBuilder &builder, Value barrier);
+/// Arrives, and lets the phase last until so many bytes have come, too.
+void arriveExpecting(ImplicitLocOpBuilder &builder, Value barrier, int64_t bytes);
+/// Until the phase of this parity (i32, 0 for the first one) is complete. The one before the first has parity 1 and is.
+void waitAt(ImplicitLocOpBuilder &builder, Value barrier, Value parity);
+/// i1: true in one lane of a warp, all of which get here.
+Value electLane(ImplicitLocOpBuilder &builder);
+/// Waits for so many threads of the block, a multiple of 32, at its barrier of this number, which is not 0.
+void barrierOf(ImplicitLocOpBuilder &builder, int64_t number, int64_t threads);
+
+/// Starts to bring the box of a map (KernelCode::map) at these places (i64, innermost first) to shared memory, a multiple of
+/// 1024; its bytes, also those outside of the tensor, which are 0, arrive at the barrier.
+void copyBox(ImplicitLocOpBuilder &builder, Value to, Value barrier, Value map, llvm::ArrayRef<Value> places);
+
+/// 64 (of the first operand) or more lines of 64 steps of the depth in shared memory as copyBox leaves them: rows of 128 bytes,
+/// whose chunks of 16 are turned by the row. Rows are lines, with 64 steps, or steps, with 64 lines, in pieces of 64 lines.
+struct WarpgroupOperand {
+  bool alongDepth;
+  static constexpr int64_t kRow = 128, kPiece = 64 * kRow; // bytes; of 64 lines
+  /// i64: how wgmma finds it in shared memory, from `memory` on, which is a multiple of 1024.
+  Value descriptor(ImplicitLocOpBuilder &builder, Value memory) const;
+  /// What the next 16 steps add to that.
+  int64_t perStep() const { return (alongDepth ? 32 : 16 * kRow) >> 4; }
+};
+
+/// sums += a b of 64 x `columns` sums and 16 steps by a warpgroup: columns / 2 f32 of each lane, in fours of 16 x 8 as those of
+/// mma.sync (TensorCores.h), of rows 16 (warp % 4) and all columns. `element`: bf16 or f16. Asynchronous: between
+/// openProducts and a wait nothing else touches the sums.
+void multiplyAsync(ImplicitLocOpBuilder &builder, Type element, Value a, Value b, const WarpgroupOperand (&operands)[2],
+                   llvm::MutableArrayRef<Value> sums);
+void openProducts(ImplicitLocOpBuilder &builder);
+/// Products since the last call are a group.
+void commitProducts(ImplicitLocOpBuilder &builder);
+/// Until all groups of this warp but the `newest` ones are done: their operands are read, and their sums there.
+void waitForProducts(ImplicitLocOpBuilder &builder, int64_t newest);
+
+} // namespace tenon::gpu

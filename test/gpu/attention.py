@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Attention with its gradient, of 16 bits, for tenon-gpu-kernel-test, as a file of the kernel form.
+
+usage: attention.py [--type bf16|f16|f32] [--chosen TEXT] CASE..|all
+
+A function per case. The dims are I, M and B: I queries, I + M keys, B rows of the batch; CASES says what else there is. TEXT: of
+tenon.chosen of the gradient.
+"""
+import argparse
+
+CAUSAL = '{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}'
+WINDOW = CAUSAL + ', {test = "le", rest = affine_map<(d0, d1, d2) -> (d1 - 20)>, query = 1 : i64, key = -1 : i64}'
+NOT_AFTER = '["not", {test = "le", rest = affine_map<(d0, d1, d2) -> (d1 + 1)>, query = 1 : i64, key = -1 : i64}]'
+LENGTHS = ('{test = "le", rest = affine_map<() -> (1)>, query = 0 : i64, key = 1 : i64, operands = array<i64: 0>, '
+           'coefficients = array<i64: -1>}')
+SEGMENTS = ('{test = "eq", rest = affine_map<() -> (0)>, query = 0 : i64, key = 0 : i64, operands = array<i64: 1, 2>, '
+            'coefficients = array<i64: 1, -1>}')
+RELATIVE = '{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}'
+BACKWARDS = '{rest = affine_map<(d0, d1, d2) -> (d0 + d1 - 1)>, query = 1 : i64, key = -1 : i64}'
+
+CASES = {
+    "causal": {"mask": CAUSAL},
+    "open": {"width": 16, "value_width": 32},
+    "window": {"mask": WINDOW, "heads": 1},
+    "lengths": {"mask": LENGTHS, "rate": 0.25, "width": 32, "value_width": 16},
+    "segments": {"mask": SEGMENTS + ", " + NOT_AFTER, "width": 48, "value_width": 80},
+    "groups": {"mask": CAUSAL, "heads": 6, "key_heads": 2, "rate": 0.1, "width": 32, "value_width": 32},
+    "capped": {"mask": CAUSAL, "step": True, "heads": 1},
+    "wide": {"mask": CAUSAL, "heads": 1, "width": 128, "value_width": 128},
+    "small": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1},
+    "small_relative": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
+    "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
+    "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
+}
+
+STEP = """ ({
+  ^bb0(%x: f32):
+    %c = arith.constant 2.0 : f32
+    %one = arith.constant 1.0 : f32
+    %scaled = arith.divf %x, %c : f32
+    %tanh = math.tanh %scaled : f32
+    %capped = arith.mulf %c, %tanh : f32
+    %square = arith.mulf %tanh, %tanh : f32
+    %slope = arith.subf %one, %square : f32
+    "tenon.yield"(%capped, %slope) : (f32, f32) -> ()
+  })"""
+
+
+def tensor(sizes, element):
+    shape = "".join(f"{size}x" if str(size).isdigit() else "?x" for size in sizes)
+    return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({', '.join(map(str, sizes))})>>"
+
+
+def function(name, options, width=64, value_width=64, heads=2, key_heads=None, mask="", rate=0.0, step=False, place=""):
+    key_heads = key_heads or heads
+    keys = "d0 + d1"
+    types = {"q": tensor(["d2", "d0", heads, width], options.type), "k": tensor(["d2", keys, key_heads, width], options.type),
+             "v": tensor(["d2", keys, key_heads, value_width], options.type),
+             "dy": tensor(["d2", "d0", heads, value_width], options.type)}
+    row = tensor(["d2", heads, "d0"], "f32")
+    relative = {"p": types["q"], "r": tensor(["2 * d0 + d1", heads, width], options.type)} if place else {}
+    indices = {"length": tensor(["d2"], "i32"), "ofQuery": tensor(["d2", "d0"], "i32"), "ofKey": tensor(["d2", keys], "i32")}
+    bounds = {"length": 150, "ofQuery": 3, "ofKey": 3}
+    shared = ["q", "k", "v", *relative, *indices]
+    every = {**types, **relative, **indices}
+    labels = "[array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>]"
+    attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, rate = {rate} : f64, "
+                  "site = 5 : i64")
+    present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 3, 0"
+    region = STEP if step else ""
+    names = ", ".join(f"%{one}" for one in shared)
+    of_shared = ", ".join(every[one] for one in shared)
+    results = {"dq": types["q"], "dk": types["k"], "dv": types["v"]}
+    if place:
+        results |= {"dp": types["q"], "dr": tensor(["d2", "2 * d0 + d1", heads, width], "f32")}
+    arguments = ", ".join(f"%{one}: {every[one]}" + (f" {{test.bound = {bounds[one]} : i64}}" if one in bounds else "")
+                          for one in every)
+    chosen = f" {{tenon.chosen = {{sm_80 = {options.chosen}}}}}" if options.chosen else ""
+    lines = [f"func.func @{name}(%I: index, %M: index, %B: index, {arguments}) {{",
+             f'  %y, %m, %s = "tenon.attention"({names}) <{{operandSegmentSizes = array<i32: {present}>, {attributes}}}>'
+             f"{region} : ({of_shared}) -> ({types['dy']}, {row}, {row})",
+             f'  {", ".join("%" + one for one in results)} = "tenon.attention_grad"(%dy, %y, %m, %s, {names}) '
+             f"<{{operandSegmentSizes = array<i32: 1, 1, 1, 1, {present}>, resultSegmentSizes = array<i32: 1, 1, 1, "
+             f"{len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0>, {attributes}}}>{region}{chosen} : ({types['dy']}, "
+             f"{types['dy']}, {row}, {row}, {of_shared}) -> ({', '.join(results.values())})"]
+    outputs = {"y": types["dy"], "m": row, "s": row} | results
+    lines += [f'  tenon.output {i} "{one}", %{one} : {type}' for i, (one, type) in enumerate(outputs.items())]
+    return "\n".join([*lines, "  return", "}"])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--type", default="bf16")
+    parser.add_argument("--chosen", default="")
+    parser.add_argument("cases", nargs="+")
+    options = parser.parse_args()
+    for name in CASES if options.cases == ["all"] else options.cases:
+        print(function(name, options, **CASES[name]))
+
+
+if __name__ == "__main__":
+    main()

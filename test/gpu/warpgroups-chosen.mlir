@@ -1,0 +1,74 @@
+// On sm_90a a product of 16 bits is by warpgroups, in the tile that follows from its size, unless it is small, or an operand is computed or does not lie as the engine of copies needs it.
+// REQUIRES: gpu-emu
+// RUN: tenon-gpu-kernel-test %s --target=sm_90a --print=ptx | FileCheck %s
+// RUN: tenon-gpu-kernel-test %s --print=ptx | FileCheck %s --check-prefix=FIRST --implicit-check-not=warpgroups
+// FIRST: .target sm_80
+
+// CHECK: .visible .entry deep_gemm_warpgroups_128x256_
+func.func @deep(%a: tensor<16384x16384xbf16>, %b: tensor<16384x3072xbf16>) {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<16384x16384xbf16>, tensor<16384x3072xbf16> -> tensor<16384x3072xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<16384x3072xf32>
+  return
+}
+// CHECK: .visible .entry large_gemm_warpgroups_128x128_
+func.func @large(%a: tensor<16384x768xbf16>, %b: tensor<768x3072xbf16>) {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<16384x768xbf16>, tensor<768x3072xbf16> -> tensor<16384x3072xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<16384x3072xf32>
+  return
+}
+// CHECK: .visible .entry middle_gemm_warpgroups_128x64_
+func.func @middle(%a: tensor<512x512xf16>, %b: tensor<512x1024xf16>) {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<512x512xf16>, tensor<512x1024xf16> -> tensor<512x1024xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<512x1024xf32>
+  return
+}
+// Heads between batch and depth: two dims of the batch in one map, one in the other.
+// CHECK: .visible .entry heads_gemm_warpgroups_
+func.func @heads(%a: tensor<4x128x6x64xbf16>, %b: tensor<4x6x128x64xbf16>) {
+  %y = tenon.gemm %a[0, 2, 1, 4], %b[0, 1, 3, 4] rank 4 : tensor<4x128x6x64xbf16>, tensor<4x6x128x64xbf16> -> tensor<4x6x128x128xf32> {
+  ^bb0(%z: index, %h: index, %m: index, %n: index, %sum: f32):
+    tenon.put 0 [%z, %h, %m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<4x6x128x128xf32>
+  return
+}
+// CHECK: .visible .entry few_rows_gemm_16x64_
+func.func @few_rows(%a: tensor<4x768xbf16>, %b: tensor<768x50304xbf16>) {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<4x768xbf16>, tensor<768x50304xbf16> -> tensor<4x50304xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<4x50304xf32>
+  return
+}
+// CHECK: .visible .entry odd_gemm_{{[0-9]+x[0-9]+}}_
+func.func @odd(%a: tensor<4096x764xbf16>, %b: tensor<764x768xbf16>) {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<4096x764xbf16>, tensor<764x768xbf16> -> tensor<4096x768xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<4096x768xf32>
+  return
+}
+// CHECK: .visible .entry computed_gemm_{{[0-9]+x[0-9]+}}_
+func.func @computed(%a: tensor<4096x768xbf16>, %b: tensor<768x768xbf16>) {
+  %y = tenon.gemm element[0, 2], %b[2, 1] rank 2 : tensor<4096x768xbf16>, tensor<768x768xbf16> -> tensor<4096x768xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  } a {
+  ^bb0(%m: index, %k: index):
+    %e = tenon.at %a[%m, %k] : tensor<4096x768xbf16> -> bf16
+    tenon.yield %e : bf16
+  }
+  tenon.output 0 "y", %y : tensor<4096x768xf32>
+  return
+}
