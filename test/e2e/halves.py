@@ -127,7 +127,8 @@ def main():
     binds = [word for dim, size in batch.items() for word in ("--bind", f"{dim}={size}")]
     groups = 0
     for dtype in ([], ["--f64"], ["--numerics", "bf16"], ["--numerics", "f16"]):
-        artifact = driver.compiled(spec, "--recipe", recipe, *driver.settings(sets), *binds, "--tier", driver.best_tier(), *dtype)
+        artifact = driver.compiled(spec, "--recipe", recipe, "--entry", "train", *driver.settings(sets), *binds, "--tier",
+                                   driver.best_tier(), *dtype)
         compare_halves(artifact, {}, sets.get("V", 97), options.spoil)
         groups = check_groups(artifact, {}, sets.get("V", 97), options.spoil)
     print(f"{options.case}: {STEPS} steps in halves have the bits of whole ones; {groups} groups are ready in order")

@@ -101,7 +101,8 @@ def skip(folder, spoil):
     results, gradients = {}, {}
     for scale in (huge, 1 << 10, 1 << 11):
         spec = specification(dynamic(scale, 2000))
-        model = library.Model(driver.compiled(spec, "--recipe", "small", *SIZES, "--tier", driver.best_tier()), "train", {})
+        made = driver.compiled(spec, "--recipe", "small", "--entry", "train", *SIZES, "--tier", driver.best_tier())
+        model = library.Model(made, "train", {})
         before = {name: model.parameter(name) for name in model.parameters()}
         draw = random.Random(3)
         for name, (_, info) in model.inputs().items():

@@ -158,7 +158,7 @@ def steps(folder, spoil):
     for kind, policy, more in COMBINATIONS:
         if "accumulate" in more or "slices" in more:
             continue
-        artifact = driver.compiled(specification(folder, kind, policy, more), "--recipe", "small", *SIZES)
+        artifact = driver.compiled(specification(folder, kind, policy, more), "--recipe", "small", "--entry", "train", *SIZES)
         results = {}
         for what in ("whole", "halves", "threads"):
             model = library.Model(artifact, "train", {}, threads=3 if what == "threads" else 1)

@@ -76,8 +76,8 @@ def artifact(name, model, sizes, slices):
     words = []
     for size, value in {"B": ROWS, **sizes}.items():
         words += ["--bind-recipe" if size in named else "--set", f"{size}={value}"]
-    return driver.compiled(beside(path, text), "--model", model, "--recipe", "small", "--f64", "--tier", driver.best_tier(),
-                           *words)
+    return driver.compiled(beside(path, text), "--model", model, "--recipe", "small", "--entry", "train", "--f64", "--tier",
+                           driver.best_tier(), *words)
 
 
 def beside(path, text):

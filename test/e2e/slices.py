@@ -77,7 +77,7 @@ def compiled(folder, settings, *words, changes=()):
         text = text.replace(old, new)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    return driver.compiled(path, "--recipe", "small", "--tier", driver.best_tier(), *words)
+    return driver.compiled(path, "--recipe", "small", "--entry", "train", "--tier", driver.best_tier(), *words)
 
 
 def batch(model, draw):

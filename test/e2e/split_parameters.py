@@ -25,9 +25,9 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "numerics"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # first: both have a short_parameters.py
-from bf16 import to_bf16  # noqa: E402
 from properties import Wrong, driver  # noqa: E402
 import library  # noqa: E402
+from rounding import to_bf16  # noqa: E402
 from short_parameters import SETS, SIZES, WEIGHTS, bytes_of, file_of, kinds, specification, train  # noqa: E402
 from tensors import Tensor, load_safetensors, save_safetensors  # noqa: E402
 

@@ -15,7 +15,6 @@ import array
 import math
 import os
 import random
-import struct
 import sys
 import tempfile
 
@@ -23,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import driver  # noqa: E402
 import tensors  # noqa: E402
 import tiers  # noqa: E402
+from rounding import away, tie, to_bf16, to_f16  # noqa: E402
 
 # The compiler rounds numbers of f32, this file those of f64. Where these lie on two sides of the middle between two bf16, an
 # element is off by 2^-8; it is one among hundreds. Found: 2e-7 to 4e-5. Of f16 there are eight times as many middles: in half of
@@ -81,32 +81,7 @@ model Net {
 """
 
 
-# ---- rows of numbers, and bf16
-
-def to_bf16(x):
-    """Nearest even; what is denormal as f32 becomes 0."""
-    bits, = struct.unpack("<I", struct.pack("<f", x))
-    if not bits & 0x7F800000:
-        return 0.0
-    return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
-
-
-def away(x):
-    """Nearest bf16, ties away from zero: how weights in two halves are rounded."""
-    bits, = struct.unpack("<I", struct.pack("<f", x))
-    return struct.unpack("<f", struct.pack("<I", (bits + 0x8000) & 0xFFFF0000))[0]
-
-
-def tie(x):
-    """A number in the middle of two bf16, near x."""
-    bits, = struct.unpack("<I", struct.pack("<f", x))
-    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000 | 0x8000))[0]
-
-
-def to_f16(x):
-    """Nearest even, with the numbers below 2^-14 that lie 2^-24 apart."""
-    return struct.unpack("<e", struct.pack("<e", x))[0]
-
+# ---- rows of numbers
 
 SHORT = {"bf16": (to_bf16, 1), "f16": (to_f16, GRAD_SCALE)}  # and what the gradient starts from
 

@@ -15,14 +15,15 @@ For each rule, in f32 over tensors that cross tiles, three steps:
 --upper: after each step the remainders are thrown away
 """
 import array
+import functools
 import math
 import struct
 import sys
 import tempfile
 
 import optimizers
-from bf16 import SHORT
 from optimizers import LARGE, ROWS, WIDTH, Wrong, driver, library
+from rounding import all_to_bf16
 from tensors import Tensor
 
 CLIPPED = {"sgd(lr = 0.05, momentum = 0.9)": "each(0.5)", "adamw(lr = 0.02)": "value(0.04)"}
@@ -33,18 +34,22 @@ FROZEN = ("m", "blocks.1.scale")
 HALVES = "numerics = policy(compute = bf16)"
 
 
-def short(values):
-    return [SHORT["bf16"][0](x) for x in values]
+@functools.cache
+def beginning():
+    """By name; numbers of 16 bits, so that every type has the same ones."""
+    values = {name: all_to_bf16([math.cos(0.3 * k + len(name)) for k in range(size)])
+              for name, size in [("p", WIDTH), ("m", ROWS * WIDTH), *((f"blocks.{d}.{part}", WIDTH) for d in range(3)
+                                                                      for part in ("scale", "bias"))]}
+    rows = [all_to_bf16([(0.1 + 0.1 * r) * math.sin(0.7 * k + 1.3 * r) for k in range(WIDTH)]) for r in (0, 1, 2)]
+    values["table"] = array.array("f", [x for row in rows for x in row] + [0.0] * (253 * WIDTH))
+    return {name: Tensor("f32", (len(each),), each) for name, each in values.items()}
 
 
 def start(model, spoil=0.0):
-    """Numbers of 16 bits, so that every type has the same ones."""
-    for name, size in [("p", WIDTH), ("m", ROWS * WIDTH), *((f"blocks.{d}.{part}", WIDTH) for d in range(3)
-                                                            for part in ("scale", "bias"))]:
-        values = short([math.cos(0.3 * k + len(name)) + spoil for k in range(size)])
-        model.set_parameter(name, Tensor("f32", (len(values),), values if not spoil else [x + spoil for x in values]))
-    rows = [short([(0.1 + 0.1 * r) * math.sin(0.7 * k + 1.3 * r) for k in range(WIDTH)]) for r in (0, 1, 2)]
-    model.set_parameter("table", Tensor("f32", (256, WIDTH), [x for row in rows for x in row] + [0.0] * (253 * WIDTH)))
+    for name, values in beginning().items():
+        if spoil and name != "table":
+            values = Tensor("f32", values.shape, [x + spoil for x in values.values])
+        model.set_parameter(name, values)
 
 
 def values_of(model):
@@ -104,7 +109,7 @@ def check(folder, text, number, spoil, drops):
                 halves.set_parameter(name, Tensor("f32", (len(values),), [upper(x) for x in values]))
         optimizers.step(narrow, t, t)
         optimizers.step(rounded, t, t)
-        want = {name: array.array("f", short(values)) for name, values in values_of(rounded).items()}
+        want = {name: all_to_bf16(values) for name, values in values_of(rounded).items()}
         compare(f"{text}, params = bf16, step {t}", values_of(narrow), want)
         for name, values in want.items():
             rounded.set_parameter(name, Tensor("f32", (len(values),), values))

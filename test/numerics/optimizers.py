@@ -64,7 +64,8 @@ def artifact(folder, model, name, settings, number, tier, kind):
     with open(spec, "w", encoding="utf-8") as file:
         file.write(f"{model}\ntrain {name} as r {{\n{BATCH}  {settings}\n}}\n")
     made = os.path.join(folder, f"a{number}")
-    driver.tenon("compile", spec, "--recipe", "r", *(["--f64"] if kind == "f64" else []), "--tier", tier, "-o", made)
+    words = ["--f64"] if kind == "f64" else []
+    driver.tenon("compile", spec, "--recipe", "r", "--entry", "train", *words, "--tier", tier, "-o", made)
     return made
 
 

@@ -30,8 +30,8 @@ def opened(folder, settings, policy, number):
     spec = f"{folder}/m{number}.tn"
     with open(spec, "w", encoding="utf-8") as file:
         file.write(f"{LARGE}\ntrain Large as r {{\n{BATCH}  numerics = policy({policy})\n  {settings}\n}}\n")
-    driver.tenon("compile", spec, "--recipe", "r", "--tier", driver.other_tier() if number % 2 else driver.best_tier(), "-o",
-                 f"{folder}/a{number}")
+    driver.tenon("compile", spec, "--recipe", "r", "--entry", "train", "--tier",
+                 driver.other_tier() if number % 2 else driver.best_tier(), "-o", f"{folder}/a{number}")
     return library.Model(f"{folder}/a{number}", "train", {"B": 1, "T": 1})
 
 

@@ -14,8 +14,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 import driver  # noqa: E402
 import tensors  # noqa: E402
 import tiers  # noqa: E402
-from bf16 import to_bf16, to_f16  # noqa: E402
-from written import to_f32  # noqa: E402
+from rounding import to_bf16, to_f16, to_f32  # noqa: E402
 
 TEXT = """model Stored {
   config D = 5

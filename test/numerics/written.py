@@ -5,7 +5,6 @@ leaves the first or the second rounding out of each expectation.
 """
 import os
 import random
-import struct
 import sys
 import tempfile
 
@@ -14,7 +13,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 import driver  # noqa: E402
 import tensors  # noqa: E402
 import tiers  # noqa: E402
-from bf16 import to_bf16, to_f16  # noqa: E402
+from rounding import to_bf16, to_f16, to_f32  # noqa: E402
 
 TEXT = """model Written {
   config D = 7
@@ -45,10 +44,6 @@ TEXT = """model Written {
 }
 """
 B, T, D = 2, 3, 7
-
-
-def to_f32(x):
-    return struct.unpack("<f", struct.pack("<f", x))[0]
 
 
 def same(x):
