@@ -31,8 +31,7 @@ Function task(std::string_view name, std::vector<Parameter> parameters, std::vec
 std::vector<Function> plannedTasks() {
   const Parameter text = required(of("text", Type::Texts)), vocab = of("vocab", Type::Text);
   const std::vector<std::pair<std::string_view, std::vector<Parameter>>> tasks = {
-      {"dialogues", {text, vocab, whole("tokens"), of("forms", Type::Texts), probability("fake")}},
-      {"images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}}};
+      {"dialogues", {text, vocab, whole("tokens"), of("forms", Type::Texts), probability("fake")}}};
   std::vector<Function> result;
   for (const auto &[name, parameters] : tasks)
     result.push_back({"data task", name, parameters, false, {}, false});
@@ -139,11 +138,17 @@ std::vector<Function> dataTasks() {
             c.word,
             c.weight,
             {"label", "B", Element::Whole, Values::Below, 2}}),
+      task("images",
+           {of("folder", Type::Text), of("file", Type::Text), of("labels", Type::Text), of("crop", Type::Text),
+            of("flip", Type::Bool), choice("norm", {"range", "half", "imagenet"})},
+           {{"image", "BCYX", Element::Real}, {"label", "B"}}),
       {"data task", "arrays", {of("stream", Type::Bool)}, false, {}, true, {}, call("file", "array", Type::Source)},
       {"data task", "jsonl", {c.text}, false, {}, true, {}, of("key", Type::Text)}};
   for (const std::vector<Function> &more : {sentenceTasks(), lineTasks(), plannedTasks()})
     tasks.insert(tasks.end(), more.begin(), more.end());
   for (Function &each : tasks) {
+    if (each.name == "images")
+      each.oneOf = {"folder", "file"};
     each.parameters.push_back(open(whole("every"))); // for `valid`: evaluate after so many steps
     each.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
   }

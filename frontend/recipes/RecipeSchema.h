@@ -51,7 +51,8 @@ struct Parameter {
 struct Made {
   enum class Element { Whole, Truth, Real };
   enum class Values { Any, Below, Symbols, Places, PlacesAndOne }; // Below: `count` values; Symbols: of the vocabulary; Places: T
-  std::string_view name, axes; // axes: B rows, A candidates, T places (of a source S), K predictions; "BT"
+  std::string_view name,
+      axes; // axes: B rows, A candidates, T places (of a source S), K predictions, C channels of Y x X pixels; "BT"
   Element element = Element::Whole;
   Values values = Values::Any;
   int64_t count = 0;

@@ -104,40 +104,101 @@ double wordF1(std::string_view answer, std::string_view right) {
   return 2 * precision * recall / (precision + recall);
 }
 
-void AnswerSearch::add(size_t window, const std::vector<double> &first, const std::vector<double> &last) {
+AnswerSearch::AnswerSearch(const SpanTask &task, int64_t longest, size_t nBest)
+    : task(task), longest(longest), nBest(nBest), best(task.questions().size()) {
+  for (const Question &each : task.questions())
+    hasUnanswered |= each.answers.empty();
+}
+
+void AnswerSearch::add(size_t window, const std::vector<double> &first, const std::vector<double> &last,
+                       std::optional<double> none) {
   const SpanTask::Window &row = task.windows()[window];
   const int64_t shift = row.begin - row.before, end = row.before + row.length;
   Found &found = best[row.question];
+  found.judged = none.has_value();
+  found.none = std::min(found.none, none.value_or(first[0] + last[0]));
   for (size_t i : highest(first, nBest))
     for (size_t j : highest(last, nBest)) {
       const auto from = static_cast<int64_t>(i), to = static_cast<int64_t>(j);
       if (from < row.before || to >= end || to < from || to - from >= longest || !task.hasMostContext(window, from + shift))
         continue;
-      if (const double score = first[i] + last[j]; !found.any || score > found.score)
-        found = {true, score, task.textOf(window, from + shift, to + shift)};
+      if (const double score = first[i] + last[j]; !found.any || score > found.score) {
+        found.any = true;
+        found.score = score;
+        found.text = task.textOf(window, from + shift, to + shift);
+      }
     }
 }
 
-AnswerSearch::Result AnswerSearch::result() const {
-  Result sum;
-  for (size_t i = 0; i < best.size(); ++i) {
-    double exact = 0, f1 = 0;
-    for (const std::string &right : task.questions()[i].answers) {
-      exact = std::max(exact, isExactMatch(best[i].text, right) ? 1.0 : 0.0);
-      f1 = std::max(f1, wordF1(best[i].text, right));
-    }
-    sum.exact += exact;
-    sum.f1 += f1;
+std::string AnswerSearch::answerOf(size_t question, double threshold) const {
+  return hasUnanswered && best[question].doubt() > threshold ? std::string() : best[question].text;
+}
+
+AnswerSearch::Measures AnswerSearch::measured(size_t question, const std::string &answer) const {
+  std::vector<std::string> right = task.questions()[question].answers;
+  if (hasUnanswered) // evaluate-v2.0.py takes what its comparison leaves nothing of for no answer
+    std::erase_if(right, [](const std::string &each) { return normalizedAnswer(each).empty(); });
+  if (right.empty())
+    right.emplace_back();
+  Measures most;
+  for (const std::string &each : right) {
+    most.exact = std::max(most.exact, isExactMatch(answer, each) ? 1.0 : 0.0);
+    most.f1 = std::max(most.f1, wordF1(answer, each));
   }
-  const double count = std::max<double>(1, static_cast<double>(best.size()));
-  return {100 * sum.exact / count, 100 * sum.f1 / count};
+  return most;
 }
 
-std::string AnswerSearch::predictions() const {
+/// From the threshold that answers nothing on, questions are answered one after another, the surest first.
+AnswerSearch::Best AnswerSearch::bestOf(double Measures::*measure) const {
+  std::vector<size_t> order(best.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return best[x].doubt() < best[y].doubt(); });
+  double sum = 0;
+  for (const Question &each : task.questions())
+    sum += each.answers.empty();
+  Best result = {sum, 0};
+  for (size_t i : order) {
+    if (!task.questions()[i].answers.empty())
+      sum += measured(i, best[i].text).*measure;
+    else if (!best[i].text.empty())
+      sum -= 1;
+    if (sum > result.value)
+      result = {sum, best[i].doubt()};
+  }
+  result.value *= 100 / std::max<double>(1, static_cast<double>(best.size()));
+  return result;
+}
+
+AnswerSearch::Result AnswerSearch::result(double threshold) const {
+  Result result;
+  result.hasUnanswered = hasUnanswered;
+  double counts[2] = {0, 0};
+  for (size_t i = 0; i < best.size(); ++i) {
+    const bool answered = !task.questions()[i].answers.empty();
+    const Measures found = measured(i, answerOf(i, threshold));
+    for (Measures *sum : {&result.all, answered ? &result.answered : &result.unanswered}) {
+      sum->exact += found.exact;
+      sum->f1 += found.f1;
+    }
+    ++counts[answered];
+  }
+  for (auto [sum, count] :
+       {std::pair(&result.all, counts[0] + counts[1]), {&result.answered, counts[1]}, {&result.unanswered, counts[0]}}) {
+    sum->exact *= 100 / std::max(1.0, count);
+    sum->f1 *= 100 / std::max(1.0, count);
+  }
+  if (result.hasUnanswered) {
+    result.bestExact = bestOf(&Measures::exact);
+    result.bestF1 = bestOf(&Measures::f1);
+  }
+  return result;
+}
+
+std::string AnswerSearch::predictions(double threshold) const {
   std::string text = "{";
   for (size_t i = 0; i < best.size(); ++i)
-    text +=
-        runtime::concat(i ? ",\n " : "\n ", runtime::quoteJson(task.questions()[i].id), ": ", runtime::quoteJson(best[i].text));
+    text += runtime::concat(i ? ",\n " : "\n ", runtime::quoteJson(task.questions()[i].id), ": ",
+                            runtime::quoteJson(answerOf(i, threshold)));
   return text + "\n}\n";
 }
 

@@ -7,7 +7,7 @@ namespace tenon::data {
 /// What a task knows about one input it can fill: its rank and type, and how many different values it writes.
 struct Given {
   std::string name;
-  std::string axes; // "BT", "BK", "BAT" or "B"
+  std::string axes; // "BT", "BK", "BAT", "BCYX" or "B"
   DataType type;    // F32 stands for any real type
   int64_t values;   // least bound the input must have; -1: not an index
 };
@@ -16,11 +16,11 @@ struct Given {
 std::vector<Given> givenBy(const std::string &task, int64_t symbols);
 std::vector<std::string> inputsOf(const std::string &task);
 
-/// Position of each of `given` among `inputs` (-1: the entry does not read it), and the sizes of B, A, T, S and K (0: no input
-/// has it).
+/// Position of each of `given` among `inputs` (-1: the entry does not read it), and the sizes of B, A, T, S, K, C, Y and X (0: no
+/// input has it).
 struct Binding {
   std::vector<int> at;
-  int64_t B = 0, A = 0, T = 0, S = 0, K = 0;
+  int64_t B = 0, A = 0, T = 0, S = 0, K = 0, C = 0, Y = 0, X = 0;
 };
 
 /// Fails if an input is not given by `task`, has another rank (further axes of size 1 count for nothing), type or too small a
@@ -67,6 +67,7 @@ Status makeJsonlTask(const TaskSettings &, Part, const Vocabulary *known, std::u
 Status makeLabelledTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 Status makeGroupsTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 Status makeSpanTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
+Status makeImagesTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 Status makeSeq2SeqTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 Status makeTranslationTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 

@@ -54,7 +54,7 @@ Status readAnswers(const JsonValue *answers, Question &question, int64_t &start)
       start = place->integer;
     question.answers.push_back(text->text);
   }
-  return question.answers.empty() ? inputError("not supported yet: a question without an answer (SQuAD 2.0)") : Status();
+  return {};
 }
 
 Status readQuestion(const JsonValue &value, size_t context, const std::string &place, Questions &result) {
@@ -68,7 +68,10 @@ Status readQuestion(const JsonValue &value, size_t context, const std::string &p
   question.text = text->text;
   int64_t start = 0;
   Status status = readAnswers(value.find("answers"), question, start);
-  if (status.ok())
+  const JsonValue *impossible = value.find("is_impossible");
+  if (status.ok() && impossible && impossible->kind == JsonValue::Kind::Bool && impossible->truth && !question.answers.empty())
+    status = inputError("\"is_impossible\" is true, but there is the answer ", quoteJson(question.answers[0]));
+  if (status.ok() && !question.answers.empty())
     status = placeAnswer(result.contexts[context], start, question);
   result.all.push_back(std::move(question));
   return status.in(place);

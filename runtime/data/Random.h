@@ -12,7 +12,7 @@ namespace tenon::data {
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 /// What draws are for; keeps the streams of one (seed, index) apart.
-enum class Purpose : uint32_t { Order = 1, Shift, Pairs, Mask, Rank, Sample, Tasks, Direction };
+enum class Purpose : uint32_t { Order = 1, Shift, Pairs, Mask, Rank, Sample, Tasks, Direction, Crop };
 
 /// The draws of one (seed, purpose, index, part), one after the other.
 class RandomStream {

@@ -43,7 +43,7 @@ Status SpanTask::encode() {
     if (status.ok() && !used[each.context])
       status = symbols.encode(data.contexts[each.context], contexts[each.context].ids, &contexts[each.context].places);
     used[each.context] = true;
-    if (status.ok() && answerOf(each).first < 0)
+    if (status.ok() && !each.answers.empty() && answerOf(each).first < 0)
       status = inputError("the vocabulary leaves nothing of the answer ", runtime::quoteJson(each.answers[0]));
     if (status.failed())
       return status.in(each.place);
@@ -84,13 +84,18 @@ void SpanTask::cutWindows() {
 }
 
 std::vector<std::string> SpanTask::notes() const {
-  uint64_t longer = 0;
+  uint64_t longer = 0, without = 0;
   for (const std::vector<int32_t> &each : question)
     longer += static_cast<int64_t>(each.size()) > settings.question;
+  for (const Question &each : own)
+    without += each.answers.empty();
   std::vector<std::string> result;
   if (longer > 0)
     result.push_back(concat(counted(longer, "question"), " of ", path, longer == 1 ? " has" : " have", " more than ",
                             settings.question, " symbols: only the beginning is read"));
+  if (without > 0 && part == Part::Training)
+    result.push_back(concat(counted(without, "question"), " of ", path, without == 1 ? " has" : " have",
+                            " no answer: `start` and `end` are 0 there, and `inside`"));
   return result;
 }
 
@@ -140,8 +145,9 @@ Status SpanTask::writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inp
     write.integer(kIds, b * binding.T + t, t < length ? ids[static_cast<size_t>(t)] : marks.pad);
     write.integer(kSeg, b * binding.T + t, t >= window.before && t < length);
   }
-  const auto [first, last] = answerOf(own[window.question]);
-  const bool inside = first >= window.begin && last < window.begin + window.length;
+  const Question &answered = own[window.question];
+  const auto [first, last] = answerOf(answered);
+  const bool inside = !answered.answers.empty() && first >= window.begin && last < window.begin + window.length;
   write.integer(kLen, b, length);
   write.integer(kStart, b, inside ? first - window.begin + window.before : 0);
   write.integer(kEnd, b, inside ? last - window.begin + window.before : 0);

@@ -38,7 +38,7 @@ private:
   };
   Status encode();
   void cutWindows();
-  /// The symbols of the first answer.
+  /// The symbols of the first answer, if there is one.
   std::pair<int64_t, int64_t> answerOf(const Question &question) const;
   Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override;
 

@@ -21,7 +21,24 @@ namespace {
 
 /// The size that a letter of Given::axes stands for.
 int64_t &sizeOf(Binding &binding, char axis) {
-  return axis == 'B' ? binding.B : axis == 'A' ? binding.A : axis == 'T' ? binding.T : axis == 'S' ? binding.S : binding.K;
+  switch (axis) {
+  case 'B':
+    return binding.B;
+  case 'A':
+    return binding.A;
+  case 'T':
+    return binding.T;
+  case 'S':
+    return binding.S;
+  case 'C':
+    return binding.C;
+  case 'Y':
+    return binding.Y;
+  case 'X':
+    return binding.X;
+  default:
+    return binding.K;
+  }
 }
 
 Status bindOne(const std::string &task, const Given &given, const InputTensor &input, Binding &binding) {
@@ -158,6 +175,8 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     return makeGroupsTask(settings, part, known, result);
   if (settings.name == "squad")
     return makeSpanTask(settings, part, known, result);
+  if (settings.name == "images")
+    return makeImagesTask(settings, part, known, result);
   if (settings.name == "seq2seq")
     return makeSeq2SeqTask(settings, part, known, result);
   if (settings.name == "translation")

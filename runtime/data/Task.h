@@ -34,6 +34,10 @@ struct SourceSetting {
 /// What is masked together: single symbols, words as the vocabulary has them, units that the text marks, or of these entities.
 enum class WordChoice { Pieces, Whole, Units, Entities };
 
+/// images: how a picture gets the size of the input, and what its numbers 0 to 1 become: (x - 0.5) / 0.5 of half.
+enum class PictureCrop { None, Padded, Resized };
+enum class PictureNorm { Range, Half, ImageNet };
+
 /// The settings of one task call: text = "...", vocab = "...", and so on.
 struct TaskSettings {
   std::string name;               // of a data task that works: frontend/recipes/RecipeSchema.cpp
@@ -51,7 +55,7 @@ struct TaskSettings {
   bool stream = false;                // arrays: the first axis of a file is time, not samples
   std::string sourceText, targetText; // translation: files of lines
   double targetRate = 0.7;            // seq2seq: share of the target that is masked
-  // single, pairs, tags, groups, squad
+  // single, pairs, tags, groups, squad, images
   std::string file, form, label; // `label`: the input that takes the labels; empty: `label`
   int64_t length = 0;            // symbols of a row; 0: as many as there are places
   bool padLeft = false;
@@ -73,6 +77,11 @@ struct TaskSettings {
   int64_t most = 4;                          // reorder: texts that a row is cut into
   int64_t size = 0;                          // groups: candidates
   std::string input;                         // groups: the input that takes the texts; empty: `ids`
+  std::string labels;                        // images: the file beside an array
+  PictureCrop crop = PictureCrop::None;      // images
+  PictureNorm norm = PictureNorm::Range;     // images
+  int64_t cropSize = 0;                      // images: pixels around what is padded; of a side of what is resized
+  bool flip = false;                         // images
   int64_t windowStride = 128, question = 64; // squad: symbols that a window moves on by; of a question
 };
 

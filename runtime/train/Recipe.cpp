@@ -17,113 +17,7 @@ Status firstError(std::initializer_list<Status> all) {
   return {};
 }
 
-Status readUnit(const std::string &text, data::Unit &unit) {
-  if (text.empty() || text == "bytes")
-    unit = data::Unit::Bytes;
-  else if (text == "characters")
-    unit = data::Unit::Characters;
-  else
-    return inputError("the unit of a text is bytes or characters, not '", text, "'");
-  return {};
-}
-
-/// ids = "ids.npy", ids = ragged("values.npy", "offsets.npy"), or weight = fixed("weight.npy").
-Status readSource(const std::string &input, const JsonValue &value, data::SourceSetting &source) {
-  source.input = input;
-  if (value.isString()) {
-    source.file = value.text;
-    return {};
-  }
-  Call call(value, input);
-  if (!call.valid())
-    return inputError("data: ", input, " must be a text, ragged(values, offsets) or fixed(values)");
-  if (auto known = call.check("array"); !known.ok())
-    return known.status();
-  call.take("values", source.file);
-  call.take("offsets", source.offsets);
-  call.take("pad", source.pad);
-  source.fixed = call.name == "fixed";
-  return source.file.empty() || (source.offsets.empty() && !source.fixed)
-             ? inputError("data: ", input, " = ", call.name, "(..) needs a file of values",
-                          source.fixed ? "" : " and one of offsets")
-             : call.finish();
-}
-
-/// Settings of tasks that published models are trained or fine-tuned by.
-void takePretraining(Call &call, data::TaskSettings &task) {
-  std::vector<std::string> stages;
-  std::vector<double> shares;
-  std::string mask;
-  call.take("lower", task.lowerCase);
-  call.take("stages", stages);
-  call.take("shares", shares);
-  call.take("ngram", task.ngram);
-  call.take("mask", mask);
-  call.take("most", task.most);
-  call.take("size", task.size);
-  call.take("ids", task.input);
-  call.take("question", task.question);
-  if (call.name == "squad")
-    call.take("stride", task.windowStride);
-  if (!stages.empty())
-    task.stages.clear();
-  for (const std::string &stage : stages)
-    task.stages.push_back(stage == "char"     ? data::WordChoice::Pieces
-                          : stage == "phrase" ? data::WordChoice::Units
-                                              : data::WordChoice::Entities);
-  if (!shares.empty())
-    task.shares = shares;
-  task.staticMasks = mask == "static";
-}
-
 } // namespace
-
-Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
-  task.name = call.name;
-  auto function = call.check("data task");
-  if (!function.ok())
-    return function.status();
-  std::string unit, words = "pieces";
-  call.take("text", task.texts);
-  call.take("vocab", task.vocabulary);
-  call.take("unit", unit);
-  std::string pad;
-  call.take("file", task.file);
-  call.take("form", task.form);
-  call.take("label", task.label);
-  call.take("length", task.length);
-  call.take("pad", pad);
-  task.padLeft = pad == "left";
-  if (call.name == "seq2seq")
-    call.take("rate", task.targetRate);
-  call.take("source", task.sourceText);
-  call.take("target", task.targetText);
-  call.take("held_out", task.heldOut);
-  call.take("every", every);
-  call.take("reuse", task.reuse);
-  call.take("alpha", task.alpha);
-  call.take("beta", task.beta);
-  call.take("max_span", task.maxSpan);
-  call.take("both_ways", task.bothWays);
-  call.take("rate", task.rate);
-  call.take("short", task.shortRate);
-  call.take("keep", task.keepRate);
-  call.take("words", words);
-  call.take("stream", task.stream);
-  if (words == "jieba")
-    return inputError("not supported yet: words = \"jieba\" of ", call.name, "; it is \"pieces\", \"whole\" or \"units\"");
-  task.words = words == "whole" ? data::WordChoice::Whole : words == "units" ? data::WordChoice::Units : data::WordChoice::Pieces;
-  takePretraining(call, task);
-  if (unit.empty() && call.name == "char_stream")
-    unit = "characters";
-  if ((*function)->input)
-    for (const auto &[name, value] : call.others()) {
-      task.sources.emplace_back();
-      if (Status status = readSource(name, *value, task.sources.back()); status.failed())
-        return status;
-    }
-  return firstError({call.finish(), readUnit(unit, task.unit)});
-}
 
 Status readValid(const JsonValue &value, Recipe &recipe) {
   if (value.isNumber() && value.real > 0 && value.real < 1) { // valid = 0.05: the last part of the text
@@ -320,7 +214,7 @@ bool hasSetting(const std::string &task, std::string_view setting) {
 
 std::vector<std::string> filesOf(const data::TaskSettings &task) {
   std::vector<std::string> files = task.texts;
-  for (const std::string &file : {task.sourceText, task.targetText, task.file})
+  for (const std::string &file : {task.sourceText, task.targetText, task.file, task.labels})
     if (!file.empty())
       files.push_back(data::pathIn(task.folder, file));
   for (const data::SourceSetting &source : task.sources)

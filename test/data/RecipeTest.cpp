@@ -109,8 +109,8 @@ TEST(Recipe, OwnFiles) {
             std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "caller", "args": [], "keywords": {}})").find("takes its batches from the caller"),
             std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "images", "args": [], "keywords": {"folder": "f"}})")
-                .find("not supported yet: the data task images"),
+  EXPECT_NE(errorOf(R"("data": {"call": "dialogues", "args": [], "keywords": {"text": "f"}})")
+                .find("not supported yet: the data task dialogues"),
             std::string::npos);
   EXPECT_EQ(errorOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": "a", "reuse": 0}})"), "");
 }

@@ -93,8 +93,54 @@ TEST(Spans, TheBestAnswerOfAllWindows) {
   EXPECT_NE(found({0, 0, 0, 0, 0, 9, 8, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 9, 0}, 2).find("\"q\": \"d e\""), std::string::npos);
   AnswerSearch search(*task->spans());
   search.add(0, {0, 0, 0, 0, 0, 0, 9, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 9, 0});
-  EXPECT_EQ(search.result().exact, 0); // "cx" of "cx d"
-  EXPECT_NEAR(search.result().f1, 100 * 2 * 1 * 0.5 / 1.5, 1e-9);
+  EXPECT_EQ(search.result().all.exact, 0); // "cx" of "cx d"
+  EXPECT_NEAR(search.result().all.f1, 100 * 2 * 1 * 0.5 / 1.5, 1e-9);
+}
+
+/// Three questions about one text, the last one without an answer; scores as run_squad.py takes them, measures as
+/// evaluate-v2.0.py: of the doubts -4 (right), 1 (right) and -1 (nothing is right) the best threshold is the first or none at
+/// all.
+TEST(Spans, QuestionsWithoutAnAnswer) {
+  const std::string none = R"({"id": "n", "context": "a b c", "question": "d", "answers": {"text": [], "answer_start": []}})";
+  std::unique_ptr<DataTask> task;
+  const TaskSettings settings =
+      settingsOf("squad", line("b", 2, "a b c") + line("c", 4, "a b c").replace(8, 1, "r") + none + "\n");
+  ASSERT_EQ(errorOf(settings), "");
+  ASSERT_TRUE(makeTask(settings, Part::Training, nullptr, task).ok());
+  Batch batch = batchOf(3, 8);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  ASSERT_EQ(task->notes().size(), 2u);
+  EXPECT_NE(task->notes()[1].find("1 question of"), std::string::npos);
+  ASSERT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok());
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  EXPECT_TRUE(batch.integer("start", 2) == 0 && batch.integer("end", 2) == 0 && batch.real("inside", 2) == 0);
+  EXPECT_TRUE(batch.integer("start", 0) == 5 && batch.real("inside", 0) == 1);
+  auto scores = [](double nothing, int64_t place, double score) {
+    std::vector<double> all(8, -9);
+    all[0] = nothing;
+    all[static_cast<size_t>(place)] = score;
+    return all;
+  };
+  AnswerSearch search(*task->spans());
+  search.add(0, scores(0, 5, 2), scores(0, 5, 2));
+  search.add(1, scores(2, 6, 1), scores(1, 6, 1));
+  search.add(2, scores(0.5, 4, 1), scores(0.5, 4, 1));
+  EXPECT_EQ(search.predictions(), "{\n \"q\": \"b\",\n \"r\": \"\",\n \"n\": \"b\"\n}\n");
+  EXPECT_NE(search.predictions(1).find("\"r\": \"c\""), std::string::npos);
+  const AnswerSearch::Result result = search.result();
+  EXPECT_TRUE(result.hasUnanswered);
+  EXPECT_NEAR(result.all.exact, 100. / 3, 1e-9);
+  EXPECT_EQ(result.answered.exact, 50);
+  EXPECT_EQ(result.unanswered.exact, 0);
+  EXPECT_EQ(search.result(-2).unanswered.f1, 100);
+  EXPECT_NEAR(result.bestF1.value, 200. / 3, 1e-9);
+  EXPECT_EQ(result.bestF1.threshold, -4);
+  AnswerSearch judged(*task->spans()); // by the model itself: whatever the scores of place 0 are
+  judged.add(0, scores(9, 5, 2), scores(9, 5, 2), -3.0);
+  judged.add(1, scores(9, 6, 1), scores(9, 6, 1), -2.0);
+  judged.add(2, scores(-9, 3, 1), scores(-9, 3, 1), 5.0);
+  EXPECT_EQ(judged.result().all.exact, 100);
 }
 
 TEST(Spans, AnswersAreComparedAsSquadDoes) {
@@ -126,8 +172,9 @@ TEST(Spans, SquadsOwnFormAndWhatIsRefused) {
       std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", "\n{\"question\": \"a\"}\n")).find("spans-file.txt:2: expected an object with"),
             std::string::npos);
-  EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "question": "b", "answers": {"text": [], "answer_start": []}})"))
-                .find("not supported yet: a question without an answer"),
+  const std::string impossible = R"({"context": "a", "question": "b", "is_impossible": true, )";
+  EXPECT_NE(errorOf(settingsOf("squad", impossible + R"("answers": {"text": ["a"], "answer_start": [0]}})"))
+                .find("\"is_impossible\" is true, but there is the answer \"a\""),
             std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "question": "b"})")).find("expected \"answers\""), std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "answers": []})")).find("expected a text as \"question\""),

@@ -55,12 +55,13 @@ def units(draw, letter):
 
 
 def entities(draw, letter):
-    return "\t".join(draw.choice(("{}", "[[{}]]")).format(spaced(letter * draw.randint(2, 3))) for _ in range(draw.randint(2, 3)))
+    return "\t".join(draw.choice(("{}", "[[{}]]")).format(spaced(letter * draw.randint(2, 3)))
+                     for _ in range(draw.randint(2, 3)))
 
 
 def documents(draw, lines, line, pairs=None, labels=LETTERS):
-    """A document for each letter: a hidden symbol is that of its neighbours, and two texts belong together (the loss `pairs`) where
-    they have one letter."""
+    """A document for each letter: a hidden symbol is that of its neighbours, and two texts belong together (the loss `pairs`)
+    where they have one letter."""
     files = Files(LETTERS, mlm=labels, **({pairs: (0, 1)} if pairs else {}))
     for letter in LETTERS:
         for _ in range(lines // len(LETTERS)):
@@ -96,7 +97,7 @@ def seven_tasks(draw, rows):
     return files
 
 
-# One of several texts, and a part of a text --------------------------------------------------------------------------------------
+# One of several texts, and a part of a text ----------------------------------------------------------------------------------
 
 
 def choices(draw, rows, answers, digits):

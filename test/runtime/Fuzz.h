@@ -35,6 +35,7 @@ bool tryArrays(Random &random, const std::string &folder);
 bool tryJsonl(Random &random, const std::string &folder);
 // Texts in rows, from FuzzRows.cpp, likewise.
 bool tryRows(Random &random, const std::string &folder);
+bool tryPictures(Random &random, const std::string &folder);
 
 /// Ends the program with a finding where the property of accepted inputs does not hold.
 void require(bool holds, const char *property);

@@ -182,6 +182,7 @@ const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors},
                                               {"arrays", tryArrays},
                                               {"jsonl", tryJsonl},
                                               {"rows", tryRows},
+                                              {"pictures", tryPictures},
                                               {"slow", trySlow},
                                               {"hungry", tryHungry}};
 

@@ -1,4 +1,5 @@
 // Rows of texts that somebody else made: labels, pairs, tags, candidates, questions, translations.
+#include "runtime/data/Answers.h"
 #include "runtime/data/Inputs.h"
 #include "test/runtime/FuzzEntry.h"
 
@@ -16,8 +17,10 @@ const RowKind kKinds[] = {
     {"relevance", "3\ta query\tthe title of a page\n"},
     {"tags", "The DT\nfirst JJ\nline NN\n\n"},
     {"groups", "1\ta text\tone end\tanother\tthe last\n"},
-    {"squad", "{\"id\": \"q\", \"context\": \"a text \\u20ac of words\", \"question\": \"which one?\", \"answers\": {\"text\": "
-              "[\"text\"], \"answer_start\": [2]}}\n"},
+    {"squad",
+     "{\"id\": \"q\", \"context\": \"a text \\u20ac of words\", \"question\": \"which one?\", \"answers\": {\"text\": "
+     "[\"text\"], \"answer_start\": [2]}}\n{\"id\": \"n\", \"context\": \"a text \\u20ac of words\", \"question\": \"why?\", "
+     "\"is_impossible\": true, \"answers\": []}\n"},
     {"translation", "a line of a text\n"},
     {"seq2seq", "another line of it\n"},
 };
@@ -78,6 +81,19 @@ bool tryRows(Random &random, const std::string &folder) {
   for (uint64_t index : {uint64_t{0}, epoch - 1, trains ? epoch : epoch / 2, random.below((trains ? 10 : 1) * epoch)}) {
     require((trains ? task->fill(index, entry.tensors) : task->fillEvaluation(index, entry.tensors)).ok(), "a batch is refused");
     requireBounds(entry, settings.name + (trains ? ", training," : ", held out,"), index);
+  }
+  if (const data::SpanTask *spans = trains ? nullptr : task->spans()) {
+    data::AnswerSearch search(*spans);
+    for (size_t window = 0; window < spans->windows().size(); ++window) {
+      std::vector<double> scores[2];
+      for (std::vector<double> &each : scores)
+        for (int64_t place = 0; place < spans->places(); ++place)
+          each.push_back(static_cast<double>(random.below(9)));
+      search.add(window, scores[0], scores[1]);
+    }
+    const data::AnswerSearch::Result result = search.result();
+    require(result.all.exact <= result.all.f1 && result.all.f1 <= 100, "answers are worth more than everything");
+    require(!result.hasUnanswered || result.all.f1 <= result.bestF1.value + 1e-9, "the best threshold is worse than 0");
   }
   return true;
 }

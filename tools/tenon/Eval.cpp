@@ -17,6 +17,7 @@ struct Options {
   train::DataOverrides data; // --data
   uint64_t batches = 0;
   int64_t stride = 0;
+  double noneAbove = 0; // --no-answer-above
   bool json = false;
 };
 
@@ -168,8 +169,20 @@ struct Judged {
 
 /// SQuAD's exact match and F1 of the answers, as numbers among the others.
 void addAnswers(Judged &judged) {
-  judged.evaluation.numbers.push_back({"exact_match", judged.answers->result.exact, true});
-  judged.evaluation.numbers.push_back({"f1", judged.answers->result.f1, true});
+  const data::AnswerSearch::Result &result = judged.answers->result;
+  auto add = [&](const char *name, double value) { judged.evaluation.numbers.push_back({name, value, true}); };
+  add("exact_match", result.all.exact);
+  add("f1", result.all.f1);
+  if (!result.hasUnanswered)
+    return;
+  add("has_answer_exact_match", result.answered.exact);
+  add("has_answer_f1", result.answered.f1);
+  add("no_answer_exact_match", result.unanswered.exact);
+  add("no_answer_f1", result.unanswered.f1);
+  add("best_exact_match", result.bestExact.value);
+  add("best_exact_match_above", result.bestExact.threshold);
+  add("best_f1", result.bestF1.value);
+  add("best_f1_above", result.bestF1.threshold);
 }
 
 /// One task of the recipe over what it holds out.
@@ -194,7 +207,7 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
     return evaluation.status();
   Judged judged{evaluation.take(), std::nullopt};
   if (task->spans() && options.batches == 0) {
-    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id);
+    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id, options.noneAbove);
     if (answers.failed())
       return answers.status();
     judged.answers = answers.take();
@@ -209,9 +222,11 @@ Status checkPredictions(const Options &options, const train::Recipe &recipe) {
   bool asks = false;
   for (const train::TaskRecipe &task : recipe.allTasks())
     asks |= task.valid && task.valid->name == "squad";
-  return options.predictions.empty() || (asks && options.batches == 0)
+  const bool given = !options.predictions.empty() || options.noneAbove != 0;
+  return !given || (asks && options.batches == 0)
              ? Status()
-             : usageError("--predictions is for recipes with the data task squad, without --batches");
+             : usageError(options.predictions.empty() ? "--no-answer-above" : "--predictions",
+                          " is for recipes with the data task squad, without --batches");
 }
 
 /// Writes what --predictions asks for.
@@ -305,6 +320,12 @@ void addEval(CLI::App &app, int &exitCode) {
       ->transform(whole(1));
   command->add_option("--predictions", options->predictions, "of questions (squad): the answers, as one JSON object by their ids")
       ->type_name("FILE");
+  command
+      ->add_option(
+          "--no-answer-above", options->noneAbove,
+          "of questions (squad) some of which have no answer: by how much the score of there being none must exceed that "
+          "of the best answer (default: 0)")
+      ->type_name("X");
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
   onRun(*command, exitCode, [options] { return run(*options); });

@@ -74,6 +74,16 @@ case("bert_choice", **HEADS, model="Choice", loss="ce", configs=ENCODER | {"A": 
                           "len": [[n, T, 9] for n in LENGTHS], "label": numbers(6, step, A, B)})
 
 
+ELECTRA = {"spec": "electra.tn", "rate": 0.05}
+NARROW = {"V": V, "X": 40, "L": 29, "rate": 0.0, "Layer": BODY.format("gelu", CONTENT)}
+case("electra_classify", **ELECTRA, model="ElectraClassifier", names="hf", dims={"B": B, "T": T}, loss="ce",
+     configs=NARROW | {"D": 72, "N": 2, "C": 3}, outputs={"infer": ["classes"]},
+     inputs=lambda step: text(step) | {"label": numbers(6, step, 3, B)})
+case("electra_generator", **ELECTRA, model="Electra", names="hf_generator", dims=WORDS, loss="mlm",
+     configs=NARROW | {"Q": 72, "NG": 2}, outputs={"fill": ["filled"]},
+     inputs=lambda step: text(step) | predicted(step) | {"masked": numbers(7, step, V, B, T)})
+
+
 def masks(step):
     """Task t of a row: both ways, left to right, right to left, sequence to sequence."""
     lengths = [T, 17, 12, 20]

@@ -28,10 +28,12 @@ import formulas  # noqa: E402
 import make_decoders  # noqa: E402
 import make_encoders  # noqa: E402
 import make_modern  # noqa: E402
+import make_pictures  # noqa: E402
 import make_sequences  # noqa: E402
 import make_universal  # noqa: E402
 
-MODELS = make_decoders.MODELS | make_encoders.MODELS | make_sequences.MODELS | make_modern.MODELS | make_universal.MODELS
+MODELS = (make_decoders.MODELS | make_encoders.MODELS | make_sequences.MODELS | make_modern.MODELS | make_pictures.MODELS
+          | make_universal.MODELS)
 STEPS = 10
 
 

@@ -1,4 +1,5 @@
 """Public implementations of BERT and its relatives."""
+import dataclasses
 import math
 
 import torch
@@ -204,6 +205,30 @@ def mtdnn(case):
     return MTDNN(body(case, transformers.BertConfig)), compute
 
 
+def electra(case, kind, **more):
+    """`embedding_size` is that of both sides' tables."""
+    return kind(body(case, transformers.ElectraConfig, embedding_size=case.configs["X"], layer_norm_eps=1e-12, **more))
+
+
+def electra_classify(case):
+    def compute(module, given, _):
+        found = asked(module, given, labels=given["label"])
+        return found.loss, {"classes": found.logits}, None
+    return electra(case, transformers.ElectraForSequenceClassification, num_labels=3), compute
+
+
+def electra_generator(case):
+    """What stood at the drawn places, from the text that lacks it; google-research adds 1e-6 to the sum of weights."""
+    def compute(module, given, _):
+        found = module(input_ids=given["masked"], token_type_ids=given["seg"], attention_mask=sees(given))
+        logits = picked(found.logits, given["at"])
+        words = given["ids"].gather(1, given["at"])
+        each = F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none") * given["weight"].flatten()
+        return each.sum() / (given["weight"].sum() + 1e-6), {"filled": logits}, None
+    side = dataclasses.replace(case, configs=case.configs | {"D": case.configs["Q"], "N": case.configs["NG"]})
+    return electra(side, transformers.ElectraForMaskedLM), compute
+
+
 BERT = transformers.BertConfig
 MODELS = {
     "bert": pretraining(transformers.BertForPreTraining, BERT, "bert"),
@@ -217,4 +242,4 @@ MODELS = {
     "bert_span": heads(transformers.BertForQuestionAnswering, span),
     "bert_tag": heads(transformers.BertForTokenClassification, tag, num_labels=9),
     "bert_choice": heads(transformers.BertForMultipleChoice, classify),
-    "unilm": unilm, "mtdnn": mtdnn}
+    "electra_classify": electra_classify, "electra_generator": electra_generator, "unilm": unilm, "mtdnn": mtdnn}

@@ -1,0 +1,17 @@
+"""Cases of ResNet: both blocks, with projections and without, batch norms in training. Sides that steps of 2 do not divide."""
+from cases import case
+from formulas import numbers, reals
+
+B = 3
+
+
+def pictures(step):
+    return {"image": reals(1, step, B, 3, 22, 30), "label": numbers(2, step, 7, B)}
+
+
+WIDTHS = {"Y": 22, "X": 30, "K": 7, "C0": 12, "n1": 2, "n2": 2, "n3": 2, "n4": 2}
+RESNET = {"spec": "resnet.tn", "model": "ResNet", "names": "torchvision", "dims": {"B": B}, "loss": "ce", "inputs": pictures,
+          "outputs": {"infer": ["logits"]}}
+# Steps are small: a rounding that turns a ReLU behind a batch norm of few numbers grows tenfold from step to step otherwise.
+case("resnet", **RESNET, rate=2e-5, configs=WIDTHS | {"C1": 12, "C2": 20, "C3": 28, "C4": 36})
+case("resnet_bottleneck", **RESNET, rate=1e-8, configs=WIDTHS | {"Block": "Bottleneck", "C1": 24, "C2": 40, "C3": 56, "C4": 72})
