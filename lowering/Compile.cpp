@@ -2,6 +2,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/Characters.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/graph/Print.h"
 #include "frontend/mlirgen/MlirGen.h"
 #include "frontend/recipes/Recipes.h"
@@ -297,7 +298,7 @@ ModuleTypes Compilation::typesOfModule() const {
     return types;
   }
   auto unlessReal = [&](const std::string &name) { return named(name) == types.real ? Type() : named(name); };
-  types.compute = unlessReal(policy.compute);
+  types.compute = isShortReal(policy.compute) ? named(policy.compute) : Type(); // f64: by the mark of each contraction
   types.reduce = unlessReal(policy.reduce);
   types.parameters = unlessReal(policy.params);
   if (!types.parameters && types.compute && types.compute.isBF16()) { // f32 in two halves, the first of which contractions read

@@ -37,9 +37,11 @@ public:
 
   std::map<NodeId, std::string> run() {
     for (NodeId id = 0; id < entry.nodes.size(); ++id)
-      if (isContraction(entry.nodes[id]))
-        if (std::string type = excepted(entry.nodes[id]); !type.empty())
-          types[id] = type;
+      if (isContraction(entry.nodes[id])) {
+        const std::string type = excepted(entry.nodes[id]);
+        if (std::string found = type.empty() ? exceptionOf(kEveryPath) : type; !found.empty())
+          types[id] = found;
+      }
     for (NodeId id = 0; id < entry.nodes.size(); ++id) // what is written wins
       if (entry.nodes[id].type.pinned == "f32")
         for (NodeId made : contractionsOf(id))
@@ -217,6 +219,13 @@ bool isWideResult(const Entry &entry, NodeId from) {
 
 std::set<NodeId> wideNodes(const Entry &entry, const std::map<NodeId, std::string> &computed) {
   return WideNodes(entry).run(computed);
+}
+
+NodeId widerParameter(const Entry &entry, unsigned bits) {
+  for (NodeId id = 0; id < entry.nodes.size(); ++id)
+    if (entry.nodes[id].op == Op::Param && writtenBits(entry.nodes[id].type.pinned) > bits)
+      return id;
+  return kNoNode;
 }
 
 void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers) {

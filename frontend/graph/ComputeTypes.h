@@ -5,6 +5,12 @@
 
 namespace tenon {
 
+/// In exceptions of a policy: what no other one names. No parameter and no layer has this path.
+inline constexpr const char *kEveryPath = "*";
+
+/// A parameter that the text says to be of more than `bits`. kNoNode: there is none.
+NodeId widerParameter(const Entry &entry, unsigned bits);
+
 /// The layers of the entry's contractions and attentions, each path once.
 void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers);
 
@@ -12,7 +18,7 @@ void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers);
 /// - f32 where a value is written as f32 (`let logits: f32[..] = ..`): the contractions that make it, through ops that are
 ///   elementwise and ops that move elements.
 /// - What `exceptions` (by Param::path and LayerPath::path) says of a parameter that a factor is made of, with parameters and
-///   numbers alone, or else of the layer in which the contraction stands.
+///   numbers alone, or else of the layer in which the contraction stands, or else of kEveryPath.
 /// An attention has one type: that of a contraction among its scores, too, and its scores' contractions have it.
 std::map<NodeId, std::string> computeTypes(const Entry &entry, const std::vector<Param> &params,
                                            const std::map<std::string, std::string> &exceptions);

@@ -72,6 +72,8 @@ private:
   mlir::Value read(NodeId id);
   mlir::Value generateAppend(const Node &node);
   mlir::Value generateBodyArgument(const Node &node);
+  mlir::Value generateFunction(const Node &node, NodeId id);
+  mlir::Value generateSource(const Node &node);
   mlir::Value generateParameter(const Node &node);
   mlir::Value unsupported(const Node &node, const char *what);
   // MlirGenAxes.cpp

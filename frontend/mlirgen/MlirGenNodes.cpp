@@ -127,41 +127,25 @@ Value EntryGenerator::asWritten(const Node &node, Value x) {
 }
 
 Value EntryGenerator::generate(const Node &node, NodeId id) {
-  OpBuilder &builder = *at;
   switch (node.op) {
-  case Op::Constant: {
-    double number = node.type.element == Element::Real ? node.number : double(node.integer);
-    return Build(builder, current).constant(typeOf(node.type), number);
-  }
+  case Op::Constant:
   case Op::SizeValue:
-    return SizeOp::create(builder, current, typeOf(node.type), form(node.size));
   case Op::Iota:
-    return IotaOp::create(builder, current, typeOf(node.type), 0);
   case Op::Input:
-    return function.getArgument(entry.dims.size() + node.index);
   case Op::Param:
-    return generateParameter(node);
   case Op::State:
-    return ReadStateOp::create(
-        builder, current, typeOf(node.type.axes, storedOf(entry.states[node.index])), builder.getI64IntegerAttr(node.index),
-        entry.states[node.index].inPlace || entry.states[node.index].everyStep ? allDepthsOf(node.stack) : depthsOf(node.stack));
+  case Op::Depth:
+  case Op::Sinusoid:
+    return generateSource(node);
   case Op::Append:
     return generateAppend(node);
-  case Op::Depth:
-    return DepthValueOp::create(builder, current, typeOf(node.type), depthOf(node.stack));
   case Op::BodyArgument:
     return generateBodyArgument(node);
   case Op::Stack:
   case Op::Scan:
     return generateStack(node, id);
-  case Op::Result: {
-    auto it = results.find(node.operands[0]);
-    return it == results.end() ? unsupported(node, "this construct") : it->second[node.index];
-  }
-  case Op::Sinusoid:
-    return SinusoidOp::create(builder, current, typeOf(node.type), form(node.size), builder.getI64IntegerAttr(node.clamp),
-                              node.interleaved ? builder.getUnitAttr() : UnitAttr(),
-                              node.t2tSteps ? builder.getUnitAttr() : UnitAttr());
+  case Op::Result:
+    return results.count(node.operands[0]) ? results[node.operands[0]][node.index] : unsupported(node, "this construct");
   case Op::Rename:
   case Op::Expand:
   case Op::Transpose:
@@ -181,6 +165,14 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::All:
   case Op::Any:
     return generateLayer(node, id);
+  default:
+    return generateFunction(node, id);
+  }
+}
+
+/// What stands under a name of its own in the language.
+Value EntryGenerator::generateFunction(const Node &node, NodeId id) {
+  switch (node.op) {
   case Op::Softmax:
   case Op::LogSoftmax:
   case Op::Normalize:
@@ -209,6 +201,37 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
     return generateSample(node);
   default:
     return generateElementwise(node);
+  }
+}
+
+/// A node without operands.
+Value EntryGenerator::generateSource(const Node &node) {
+  OpBuilder &builder = *at;
+  switch (node.op) {
+  case Op::Constant: {
+    double number = node.type.element == Element::Real ? node.number : double(node.integer);
+    return Build(builder, current).constant(typeOf(node.type), number);
+  }
+  case Op::SizeValue:
+    return SizeOp::create(builder, current, typeOf(node.type), form(node.size));
+  case Op::Iota:
+    return IotaOp::create(builder, current, typeOf(node.type), 0);
+  case Op::Input:
+    return function.getArgument(entry.dims.size() + node.index);
+  case Op::Param:
+    return generateParameter(node);
+  case Op::State:
+    return ReadStateOp::create(
+        builder, current, typeOf(node.type.axes, storedOf(entry.states[node.index])), builder.getI64IntegerAttr(node.index),
+        entry.states[node.index].inPlace || entry.states[node.index].everyStep ? allDepthsOf(node.stack) : depthsOf(node.stack));
+  case Op::Depth:
+    return DepthValueOp::create(builder, current, typeOf(node.type), depthOf(node.stack));
+  case Op::Sinusoid:
+    return SinusoidOp::create(builder, current, typeOf(node.type), form(node.size), builder.getI64IntegerAttr(node.clamp),
+                              node.interleaved ? builder.getUnitAttr() : UnitAttr(),
+                              node.t2tSteps ? builder.getUnitAttr() : UnitAttr());
+  default:
+    return unsupported(node, "this value");
   }
 }
 

@@ -148,7 +148,11 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
   }
   const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16"), *doubles = keywordOf(policy, "f64");
   const bool isAlone = !narrow && !doubles; // beside others, `f32` takes back what their patterns match, too
-  if (const Setting *idle = types.compute == "bf16" ? narrow : types.compute == "f32" && isAlone ? wide : nullptr) {
+  const bool isWidest = isWideReal(types.compute) && !types.isDouble() && !wide && !narrow;
+  if (const Setting *idle = types.compute == "bf16"             ? narrow
+                            : types.compute == "f32" && isAlone ? wide
+                            : isWidest                          ? doubles
+                                                                : nullptr) {
     diagnostics.error("T0610", idle->range,
                       "`" + types.compute + "` names exceptions, but everything is multiplied in " + types.compute,
                       "changes nothing");
@@ -164,19 +168,12 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
 std::vector<std::pair<const Setting *, std::string>> unsupportedNumerics(const Setting &policy) {
   std::vector<std::pair<const Setting *, std::string>> refused;
   const NumericsPolicy types = typesOf(policy);
-  const Setting *params = keywordOf(policy, "params"), *compute = keywordOf(policy, "compute");
-  for (const Setting *given : {params, compute})
-    if (given && isWideReal(given->text) && !types.isDouble()) {
-      refused.emplace_back(given, "numerics `" + std::string(given == params ? "params" : "compute") +
-                                      " = f64` beside other types; `params`, `compute` and `reduce` are f64 together, as with "
-                                      "--f64");
-      break;
-    }
+  if (const Setting *params = keywordOf(policy, "params"); params && isWideReal(types.params) && !types.isDouble())
+    refused.emplace_back(params, "numerics `params = f64` beside other types; `params`, `compute` and `reduce` are f64 together, "
+                                 "as with --f64");
   for (const auto &[key, exceptions] : policy.keywords)
     if (isWrittenReal(key) && types.isDouble())
       refused.emplace_back(exceptions.get(), "numerics `" + key + "`: exceptions where everything is f64");
-  if (const Setting *narrow = keywordOf(policy, "bf16"); narrow && types.compute == "f16")
-    refused.emplace_back(narrow, "numerics `bf16`: exceptions in bf16 beside `compute = f16`");
   return refused;
 }
 

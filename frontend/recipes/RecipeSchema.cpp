@@ -57,24 +57,13 @@ static std::vector<Function> schedules() {
   return result;
 }
 
-static std::vector<Function> others() {
-  const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
-  Parameter limit = starting(of("limit", Type::TextOrInt), 400);
-  limit.low = 1;
+/// What the settings about parameters and their updates say.
+static std::vector<Function> updates() {
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
-  auto lossScale = [](std::string_view name) { return real(name, 0.001, 1e12); };
-  Parameter growth = real("growth", 1), backoff = fraction("backoff");
-  growth.lowOpen = backoff.lowOpen = true;
   return {{"initial weights",
            "load",
            {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))},
-           false,
-           {}},
-          {"task",
-           "task",
-           {required(call("data", "data task")), required(of("loss", Type::Loss)), starting(positive("share"), 1),
-            open(whole("id", 0)), open(whole("batch"))},
            false,
            {}},
           {"parameter group",
@@ -86,7 +75,16 @@ static std::vector<Function> others() {
           {"clipping", "global_norm", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
           {"clipping", "each", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
           {"clipping", "value", {first(positive("bound"))}, false, {}},
-          {"numerics",
+          {"average", "ema", {first(fraction("decay")), of("ramp", Type::Bool)}, false, {}},
+          {"average", "last", {first(whole("count", 1, 1000))}, false, {}}};
+}
+
+static std::vector<Function> numerics() {
+  const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
+  auto lossScale = [](std::string_view name) { return real(name, 0.001, 1e12); };
+  Parameter growth = real("growth", 1), backoff = fraction("backoff");
+  growth.lowOpen = backoff.lowOpen = true;
+  return {{"numerics",
            "policy",
            {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
             call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), of("f64", Type::Texts)},
@@ -97,17 +95,30 @@ static std::vector<Function> others() {
            {starting(lossScale("initial"), 65536), starting(whole("every"), 2000), starting(growth, 2), starting(backoff, 0.5)},
            false,
            {}},
-          {"loss scale", "fixed", {first(lossScale("scale"))}, false, {}},
+          {"loss scale", "fixed", {first(lossScale("scale"))}, false, {}}};
+}
+
+/// What a run does beside its steps.
+static std::vector<Function> runs() {
+  return {{"task",
+           "task",
+           {required(call("data", "data task")), required(of("loss", Type::Loss)), starting(positive("share"), 1),
+            open(whole("id", 0)), open(whole("batch"))},
+           false,
+           {}},
           {"checkpoint rule",
            "every",
            {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure),
             of("lowest", Type::Bool)},
            false,
            {}},
-          {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
-          {"average", "ema", {first(fraction("decay")), of("ramp", Type::Bool)}, false, {}},
-          {"average", "last", {first(whole("count", 1, 1000))}, false, {}},
-          {"method", "greedy", {limit}, false, {}},
+          {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}}};
+}
+
+static std::vector<Function> methods() {
+  Parameter limit = starting(of("limit", Type::TextOrInt), 400);
+  limit.low = 1;
+  return {{"method", "greedy", {limit}, false, {}},
           {"method",
            "sample",
            {starting(positive("temperature"), 1),
@@ -127,7 +138,7 @@ static std::vector<Function> others() {
 static const std::vector<Function> &functions() {
   static const std::vector<Function> all = [] {
     std::vector<Function> joined;
-    for (const std::vector<Function> &part : {optimizers(), schedules(), dataTasks(), others()})
+    for (const std::vector<Function> &part : {optimizers(), schedules(), dataTasks(), updates(), numerics(), runs(), methods()})
       joined.insert(joined.end(), part.begin(), part.end());
     return joined;
   }();

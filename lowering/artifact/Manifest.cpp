@@ -141,6 +141,21 @@ json::Object memoryJson(const ManifestFacts &facts, const ScheduledEntry &planne
   return object;
 }
 
+/// {"sm_80": {"form": "mma", "rows": 64, ..}}
+json::Object choicesJson(DictionaryAttr chosen) {
+  json::Object variants;
+  for (NamedAttribute variant : chosen) {
+    json::Object choice;
+    for (NamedAttribute one : cast<DictionaryAttr>(variant.getValue()))
+      if (auto form = dyn_cast<StringAttr>(one.getValue()))
+        choice[one.getName().getValue()] = form.getValue();
+      else
+        choice[one.getName().getValue()] = cast<IntegerAttr>(one.getValue()).getInt();
+    variants[variant.getName().getValue()] = std::move(choice);
+  }
+  return variants;
+}
+
 json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
   json::Array array;
   for (const KernelRow &row : reportKernels(planned, space)) {
@@ -153,6 +168,13 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
                         {"bytes", space.text(row.bytes)}};
     if (!row.launches.empty())
       object["launches"] = json::Array(row.launches);
+    json::Array domain;
+    for (const Polynomial &size : row.domain)
+      domain.push_back(space.text(size));
+    if (!domain.empty())
+      object["domain"] = std::move(domain);
+    if (row.chosen)
+      object["chosen"] = choicesJson(row.chosen);
     array.push_back(std::move(object));
   }
   return array;

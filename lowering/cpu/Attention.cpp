@@ -30,19 +30,21 @@ DictionaryAttr chooseAttention(Operation *op, Tier) {
     const int64_t strips = std::max<int64_t>(llvm::divideCeil(queries.getValue(), rows), 1);
     rows = std::max<int64_t>(llvm::divideCeil(queries.getValue(), strips), 1);
   }
-  constexpr int64_t tasks = 32; // with fewer (batch, head) pairs the strips of one are shared out
-  return isForward ? makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"tasks", tasks}})
-                   : makeChoice(op->getContext(), kStrips, {{"rows", rows}});
+  constexpr int64_t keys = 1024, tasks = 32; // with fewer (batch, head) pairs the strips of one are shared out
+  return isForward ? makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"keys", keys}, {"tasks", tasks}})
+                   : makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"keys", keys}});
 }
 
 LogicalResult AttentionOperands::takeChoice(Operation *op, Tier tier) {
-  ChoiceForm form{kStrips, {{"rows", 1, AttentionCode::stripLimit}}};
+  // Of keys whole parts of those that the forward kernel sums at a time; a worker's scratch grows with them.
+  ChoiceForm form{kStrips, {{"rows", 1, AttentionCode::stripLimit}, {"keys", 64, 4096, 64}}};
   if (isa<AttentionOp>(op))
     form.numbers.push_back({"tasks", 1, int64_t(1) << 20});
   FailureOr<Choice> choice = choiceForTier(op, tier, form);
   if (failed(choice))
     return failure();
   mostRows = *choice->number("rows");
+  chunkKeys = *choice->number("keys");
   tasks = choice->number("tasks").value_or(0);
   return success();
 }
@@ -51,7 +53,7 @@ AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operan
     : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()),
       lanes(tierLanes(code.tier, element)), rowLanes(elementModel(element).lanes), width(panelWidth(code.tier, element)),
       heads(operands.heads()), keyHeads(operands.keyHeads()), group(heads / keyHeads), keyWidth(operands.keyWidth()),
-      valueWidth(operands.valueWidth()) {
+      valueWidth(operands.valueWidth()), chunkKeys(operands.chunkKeys) {
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);

@@ -30,7 +30,8 @@ struct AttentionOperands {
   mlir::Region *placeCode; // of the place in the tables; null: it is a form
   double scale, rate;
   int64_t site;
-  int64_t mostRows = 0, tasks = 0; // chosen: rows of a strip at most; tasks wanted, of the forward kernel
+  /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel.
+  int64_t mostRows = 0, chunkKeys = 0, tasks = 0;
 
   /// Sets what is chosen for the op (tenon.chosen). Fails where that is not legal, which is reported there.
   mlir::LogicalResult takeChoice(mlir::Operation *op, Tier tier);
@@ -101,8 +102,6 @@ class AttentionCode {
 public:
   /// Keys that are asked for ahead of their time for each row of a strip, at most.
   static constexpr int64_t keysAhead = 16;
-  /// Keys whose scores exist at a time.
-  static constexpr int64_t chunkKeys = 1024;
 
   AttentionCode(FunctionCode &code, const AttentionOperands &operands);
 
@@ -115,6 +114,7 @@ public:
   int64_t width;                  // columns of a panel
   int64_t heads, keyHeads, group; // H, K, H / K
   int64_t keyWidth, valueWidth;   // E, F
+  int64_t chunkKeys;              // keys whose scores exist at a time
   Value batches, queries, keys;   // B, I, J
   Value strips, stripRows;        // strips of a head; rows of all strips but the last
   Value scoreStride;              // elements between rows of the strip of scores
@@ -124,9 +124,8 @@ public:
   /// load and store their sums for, strips of scores must stay in the second-level cache.
   static constexpr int64_t stripLimit = 64;
   static int64_t panelWidth(Tier tier, mlir::Type element) { return microTile(tier).vectors * tierLanes(tier, element); }
-  /// Elements of scratch for a strip of scores; for panels over `chunkKeys` columns and `depth` steps; for panels over `columns`
-  /// and `depth` steps.
-  static int64_t scoreElements() { return stripLimit * (chunkKeys + 16); }
+  /// Elements of scratch for a strip of scores; for panels over `columns` and `depth` steps.
+  static int64_t scoreElements(const AttentionOperands &operands) { return stripLimit * (operands.chunkKeys + 16); }
   static int64_t panelElements(Tier tier, mlir::Type element, int64_t depth, int64_t columns) {
     int64_t lanes = tierLanes(tier, element), width = panelWidth(tier, element);
     return roundUp(columns, width) * roundUp(depth, lanes);

@@ -17,20 +17,20 @@ struct BackwardScratch {
       queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
   BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted)
       : keys(plan, tier, operands, tables, /*gradients=*/true) {
-    const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(),
+    const int64_t rows = AttentionCode::stripLimit, chunk = operands.chunkKeys, keyWidth = operands.keyWidth(),
                   valueWidth = operands.valueWidth();
     Type element = operands.element();
     auto panels = [&](int64_t depth, int64_t columns) {
       return plan.take(AttentionCode::panelElements(tier, element, depth, columns));
     };
     auto rowsOf = [&](int64_t count, int64_t width) { return plan.take(count * AttentionCode::sumWidth(tier, element, width)); };
-    scores = plan.take(AttentionCode::scoreElements());
-    scoreGrads = plan.take(AttentionCode::scoreElements());
-    weights = plan.take(SoftmaxGradient::weightElements());
+    scores = plan.take(AttentionCode::scoreElements(operands));
+    scoreGrads = plan.take(AttentionCode::scoreElements(operands));
+    weights = plan.take(SoftmaxGradient::weightElements(operands));
     queryRows = plan.take(AttentionScores::rowElements(operands));
     yRows = plan.take(rows * AttentionCode::rowWidth(valueWidth));
-    band = plan.take(hasBand(operands, wanted) ? AttentionScores::bandElements(tables) : 0);
-    valueBand = plan.take(operands.valueTable ? AttentionScores::bandElements(tables) : 0);
+    band = plan.take(hasBand(operands, wanted) ? AttentionScores::bandElements(operands, tables) : 0);
+    valueBand = plan.take(operands.valueTable ? AttentionScores::bandElements(operands, tables) : 0);
     keyPanels = panels(keyWidth, chunk);
     valuePanels = panels(valueWidth, chunk);
     keyRows = panels(chunk, keyWidth);
@@ -80,7 +80,7 @@ public:
     if (on.group == 1)
       enterHead(emit.constant(0));
     forHeads([&] { tableGradients.clear(zero); });
-    emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
+    emit.loop(emit.constant(0), emit.ceilDiv(on.keys, on.chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
     forHeads([&] {
       tableGradients.store();
       queryGradients.store();
@@ -152,16 +152,16 @@ private:
     if (wanted.key)
       ahead.key.push_back(results(wanted.key, on.keyWidth, atEnd));
     ahead.query.push_back(queries(op.getY(), on.valueWidth));
-    ahead.query.back().rows = emit.select(emit.less(on.number(AttentionCode::chunkKeys), on.keys), block.rows, none);
+    ahead.query.back().rows = emit.select(emit.less(on.number(on.chunkKeys), on.keys), block.rows, none);
     if (wanted.positionQuery)
       ahead.table.push_back(gradients(wanted.positionQuery));
     return ahead;
   }
 
   void emitChunk(Value chunk) {
-    start = emit.mul(chunk, AttentionCode::chunkKeys);
-    count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
-    Value following = emit.add(start, AttentionCode::chunkKeys), isLast = emit.lessEqual(on.keys, following),
+    start = emit.mul(chunk, on.chunkKeys);
+    count = emit.min(emit.sub(on.keys, start), on.chunkKeys);
+    Value following = emit.add(start, on.chunkKeys), isLast = emit.lessEqual(on.keys, following),
           wraps = emit.equal(emit.add(keyHead, 1), on.number(on.keyHeads));
     next.batch = emit.select(isLast, emit.select(wraps, emit.add(batch, 1), batch), batch);
     next.head = emit.select(isLast, emit.select(wraps, emit.constant(0), emit.add(keyHead, 1)), keyHead);

@@ -22,10 +22,10 @@ struct ForwardScratch {
   int64_t scores, band, rows, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, end;
   ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables)
       : keys(plan, tier, operands, tables, /*gradients=*/false) {
-    const int64_t limit = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys;
+    const int64_t limit = AttentionCode::stripLimit, chunk = operands.chunkKeys;
     Type element = operands.element();
-    scores = plan.take(AttentionCode::scoreElements());
-    band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(tables) : 0);
+    scores = plan.take(AttentionCode::scoreElements(operands));
+    band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(operands, tables) : 0);
     rows = plan.take(AttentionScores::rowElements(operands));
     keyPanels = plan.take(AttentionCode::panelElements(tier, element, operands.keyWidth(), chunk));
     valuePanels = plan.take(AttentionCode::panelElements(tier, element, chunk, operands.valueWidth()));
@@ -73,7 +73,7 @@ public:
     };
     if (on.group == 1)
       enter();
-    fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
+    fits = emit.lessEqual(on.keys, emit.constant(on.chunkKeys));
     Value first = emit.div(emit.mul(part, strips()), count), end = emit.div(emit.mul(emit.add(part, 1), strips()), count);
     emit.branch(emit.select(fits, emit.less(first, end), emit.flag(false)), [&] { packReached(first, end); });
     emit.loop(first, end, 1, [&](Value number) {
@@ -123,15 +123,15 @@ private:
       on.storeScalar(on.real(0), on.at(totals, row));
     });
     Value someKey = emit.less(range.low, range.high);
-    Value firstChunk = emit.div(range.low, AttentionCode::chunkKeys);
-    Value endChunk = emit.select(someKey, emit.ceilDiv(range.high, AttentionCode::chunkKeys), firstChunk);
+    Value firstChunk = emit.div(range.low, on.chunkKeys);
+    Value endChunk = emit.select(someKey, emit.ceilDiv(range.high, on.chunkKeys), firstChunk);
     emit.loop(firstChunk, endChunk, 1, [&](Value chunk) { emitChunk(block, chunk, range); });
     emit.loop(emit.constant(0), rows, 1, [&](Value row) { finishRow(block, row); });
   }
 
   void emitChunk(AttentionScores::Block block, Value chunk, KeyRange range) {
-    Value start = emit.mul(chunk, AttentionCode::chunkKeys);
-    Value count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
+    Value start = emit.mul(chunk, on.chunkKeys);
+    Value count = emit.min(emit.sub(on.keys, start), on.chunkKeys);
     terms.setKeys(block, mask, range, start, count);
     emit.branch(fits, [] {}, [&] { pack(start, count, block.low, block.high); });
     Ahead ahead = aheadOf(block);

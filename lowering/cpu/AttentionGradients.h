@@ -34,7 +34,7 @@ public:
         relative(relative), wanted(wanted), threshold(operands.threshold()) {}
 
   /// Elements of scratch for the weights of a row.
-  static int64_t weightElements() { return AttentionCode::chunkKeys + 16; }
+  static int64_t weightElements(const AttentionOperands &operands) { return operands.chunkKeys + 16; }
   /// One head's, in scratch: `scoreGrads` a strip like that of the scores, `weights`, `keepBits` of a row. `scoreTable`:
   /// gradients by place, onto which those of computed places are added where there is no band.
   void enter(Value batch, Value head, Value scoreGrads, Value weights, Value keepBits, Value scoreTable);
@@ -121,7 +121,7 @@ private:
   static bool maySum(const AttentionOperands &operands);
   /// The row of a query in the temporary of this result.
   Value sumOf(Value result, Value query);
-  Value severalChunks() { return emit.less(on.number(AttentionCode::chunkKeys), on.keys); }
+  Value severalChunks() { return emit.less(on.number(on.chunkKeys), on.keys); }
 
   AttentionCode &on;
   const AttentionOperands &operands;

@@ -10,7 +10,7 @@ static AffineExpr keysOf(const AttentionOperands &operands) { return sizesOf(cas
 /// Whether there may be several chunks whose sums are not to be rounded one by one.
 bool QueryGradients::maySum(const AttentionOperands &operands) {
   auto keys = dyn_cast<AffineConstantExpr>(keysOf(operands));
-  return isShortReal(operands.storage()) && !(keys && keys.getValue() <= AttentionCode::chunkKeys);
+  return isShortReal(operands.storage()) && !(keys && keys.getValue() <= operands.chunkKeys);
 }
 
 void QueryGradients::plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands,
@@ -20,7 +20,7 @@ void QueryGradients::plan(Kernel &kernel, KernelSequence &sequence, const Attent
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   AffineExpr bytes = sizes[0] * sizes[1] * (operands.heads() * sumWidth(operands) * elementBytes(operands.element()));
   // 0 with at most a chunk of keys, else 1: nobody has more than 2^30.
-  AffineExpr several = keysOf(operands).floorDiv(AttentionCode::chunkKeys + 1).ceilDiv(int64_t(1) << 20);
+  AffineExpr several = keysOf(operands).floorDiv(operands.chunkKeys + 1).ceilDiv(int64_t(1) << 20);
   for (Value result : {wanted.query, wanted.positionQuery})
     if (result)
       kernel.temporaries.push_back(sequence.temporary(bytes * several));

@@ -15,7 +15,7 @@ RelativeKeys::Scratch::Scratch(ScratchPlan &plan, Tier tier, const AttentionOper
   rows = take(needed, kTileKeys * AttentionCode::rowWidth(width));
   band = take(needed, kTileKeys * stride(tables) + 64);
   panels = take(needed && gradients, AttentionCode::panelElements(tier, element, kTileKeys, width));
-  grads = take(needed && gradients, AttentionCode::chunkKeys * AttentionCode::sumWidth(tier, element, width));
+  grads = take(needed && gradients, operands.chunkKeys * AttentionCode::sumWidth(tier, element, width));
 }
 
 void RelativeKeys::enter(Value itsBatch, Value itsKeyHead, llvm::function_ref<Value(int64_t)> place, const Scratch &scratch) {

@@ -21,12 +21,12 @@ void AttentionScores::enter(Value itsBatch, Value itsHead, Value itsScores, Valu
     return;
   table = tables.head(on, packed, batch, head);
   if (tables.computes()) {
-    bandStride = operands.table ? on.number(bandLimit(tables)) : Value();
+    bandStride = operands.table ? on.number(bandLimit(operands, tables)) : Value();
     return;
   }
   // As for the scores, no multiple of the page.
-  bandStride = emit.add(emit.roundUp(emit.add(emit.min(on.keys, AttentionCode::chunkKeys), tables.spreadLimit() + 64), 64), 16);
-  bandStride = emit.min(bandStride, bandLimit(tables));
+  bandStride = emit.add(emit.roundUp(emit.add(emit.min(on.keys, on.chunkKeys), tables.spreadLimit() + 64), 64), 16);
+  bandStride = emit.min(bandStride, bandLimit(operands, tables));
 }
 
 void AttentionScores::forGroups(Value firstQuery, Value rows, llvm::function_ref<void(Block)> body) {

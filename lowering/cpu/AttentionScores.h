@@ -23,12 +23,14 @@ public:
   /// Room for the dropout's bits of one row of a chunk.
   static int64_t takeKeepBits(ScratchPlan &plan, const AttentionOperands &operands) {
     return plan.take(operands.threshold() > 0
-                         ? AttentionCode::roundUp(KeepBits::bytes(AttentionCode::chunkKeys), elementBytes(operands.element())) /
+                         ? AttentionCode::roundUp(KeepBits::bytes(operands.chunkKeys), elementBytes(operands.element())) /
                                elementBytes(operands.element())
                          : 0);
   }
   /// Elements of scratch for the band of a strip.
-  static int64_t bandElements(const AttentionTables &tables) { return AttentionCode::stripLimit * bandLimit(tables) + 64; }
+  static int64_t bandElements(const AttentionOperands &operands, const AttentionTables &tables) {
+    return AttentionCode::stripLimit * bandLimit(operands, tables) + 64;
+  }
 
   /// Elements of scratch for the rows that contractions of scores read: queries, and those for the table.
   static int64_t rowElements(const AttentionOperands &operands) {
@@ -95,10 +97,10 @@ public:
 private:
   static constexpr int64_t kTileRows = 16; // no micro-kernel has more
   void setBand(Block &block, const Staircase &ofKeys);
-  static int64_t bandLimit(const AttentionTables &tables) {
+  static int64_t bandLimit(const AttentionOperands &operands, const AttentionTables &tables) {
     if (tables.computes()) // a number, where there is a band
       return AttentionCode::roundUp(mlir::cast<mlir::AffineConstantExpr>(tables.size()).getValue(), 64) + 16;
-    return AttentionCode::chunkKeys + tables.spreadLimit() + 2 * 32 + 16;
+    return operands.chunkKeys + tables.spreadLimit() + 2 * 32 + 16;
   }
   AttentionCode &on;
   const AttentionOperands &operands;

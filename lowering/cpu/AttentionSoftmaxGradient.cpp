@@ -104,7 +104,7 @@ Value SoftmaxGradient::probabilities(const Block &block, const AttentionScores::
 /// y, to which y brings the rounding of a sum over all keys.
 void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum) {
   Value mean = combineLanes(builder, Reduction::sum, sum);
-  mean = on.spread(ifThen(builder, emit.less(on.number(AttentionCode::chunkKeys), on.keys), mean,
+  mean = on.spread(ifThen(builder, emit.less(on.number(on.chunkKeys), on.keys), mean,
                           [&]() -> SmallVector<Value> { return {rowProduct(row.place.query)}; })[0]);
   auto gradient = [&](Value key) -> Value {
     Value gradAt = on.at(gradRow, key);

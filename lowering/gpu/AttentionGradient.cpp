@@ -93,8 +93,8 @@ void AttentionGradient::store(Value result, ArrayRef<Value> sums, int64_t width,
 LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequence) {
   AttentionOperands operands(op);
   SmallVector<ChoiceForm> forms{pairsForm(*backwardTile(operands))};
-  if (takesTensorGradient(op))
-    forms.push_back(formOfTensorGradient(operands));
+  if (std::optional<GradientTile> largest = tensorGradientTile(op))
+    forms.push_back(tensorGradientForm(*largest));
   FailureOr<Choice> choice = sequence.choiceOf(op, forms);
   if (failed(choice))
     return failure();

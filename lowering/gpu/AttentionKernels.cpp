@@ -29,7 +29,10 @@ DictionaryAttr chooseAttention(AttentionOp op) {
   return choiceOf(op, *forwardTile(operands));
 }
 DictionaryAttr chooseAttentionGradient(AttentionGradOp op) {
-  return takesTensorGradient(op) ? chooseTensorGradient(op) : choiceOf(op, *backwardTile(AttentionOperands(op)));
+  if (std::optional<GradientTile> tile = tensorGradientTile(op))
+    return makeChoice(op.getContext(), kTensorForm,
+                      {{"side", tile->side}, {"columns", tile->columns}, {"registers", tile->registers}});
+  return choiceOf(op, *backwardTile(AttentionOperands(op)));
 }
 
 ChoiceForm pairsForm(PairTile largest) { return {kPairsForm, {{"side", 8, largest.side, 1, true}}}; }

@@ -113,6 +113,8 @@ void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block
     column = minimum(builder, column, subtract(builder, count, constant(builder, 1)));
     scalars.bindSplit(indices, column, sizes);
     body(column, exists);
+    if (folds.size() == 1) // else the memory in which it combines is behind the barriers of another one
+      code.barrier();
   });
 }
 
@@ -164,7 +166,7 @@ bool ColumnFolds::emitParts(KernelCode &code) const {
                   good = good && (part || !fold);
                   if (!part)
                     continue;
-                  part = code.combineBlock(fold.getKind(), part, kColumns);
+                  part = code.combineBlock(fold.getKind(), part, kColumns, /*onlyFirst=*/true);
                   code.ifThen(stores, [&] { scalars.store(part.getType(), code.temporary(number), place, part); });
                   ++number;
                 }
@@ -189,7 +191,7 @@ bool ColumnFolds::emitResults(KernelCode &code) const {
       Value part = scalars.load(element, code.temporary(unsigned(number)), place);
       scf::YieldOp::create(builder, ValueRange{combine(builder, fold.getKind(), loop.getRegionIterArgs()[0], part)});
       builder.setInsertionPointAfter(loop);
-      scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), loop.getResult(0), kColumns));
+      scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), loop.getResult(0), kColumns, /*onlyFirst=*/true));
     }
     Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane, constant(builder, 0));
     code.ifThen(arith::AndIOp::create(builder, exists, isFirst), [&] {

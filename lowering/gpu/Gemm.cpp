@@ -86,12 +86,12 @@ private:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       Value step = loop.getInductionVar();
+      Value isNext = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, step, constant(builder, 0));
+      code.ifThen(isNext, [&] { code.barrier(); }); // the steps before have been multiplied
       fill(code, gemm, form.a, tile.rows, gemm.firstRow, step, memoryA);
       fill(code, gemm, form.b, tile.columns, gemm.firstColumn, step, memoryB);
       code.barrier();
-      SmallVector<Value> after = multiplySteps(code, memoryA, memoryB, row, column, loop.getRegionIterArgs());
-      code.barrier(); // before the next steps come
-      scf::YieldOp::create(builder, after);
+      scf::YieldOp::create(builder, multiplySteps(code, memoryA, memoryB, row, column, loop.getRegionIterArgs()));
     }
     emitResults(code, gemm, loop.getResults(), row, column);
     return gemm.good;
@@ -109,12 +109,7 @@ private:
         LLVM::StoreOp::create(builder, sums[unsigned(i * tile.own + j)], elementAddress(builder, memory, element, place));
       }
     code.barrier();
-    code.overBlock(constant(builder, tile.rows * tile.columns), [&](Value number) {
-      Value size = constant(builder, tile.columns);
-      gemm.emitResult(add(builder, gemm.firstRow, divide(builder, number, size)),
-                      add(builder, gemm.firstColumn, remainder(builder, number, size)),
-                      LLVM::LoadOp::create(builder, element, elementAddress(builder, memory, element, number)));
-    });
+    gemm.emitResults(memory, tile.columns, gemm.firstRow, tile.rows, tile.columns, 1); // registers are few
   }
 
   const GemmForm &form;

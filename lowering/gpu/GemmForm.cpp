@@ -2,6 +2,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Parameters.h"
 #include "llvm/ADT/SetVector.h"
+#include <vector>
 
 using namespace mlir;
 
@@ -159,21 +160,6 @@ Value GemmCode::elementAt(const GemmSide &side, Value line, Value step) {
   return branch.getResult(0);
 }
 
-void GemmCode::emitResult(Value row, Value column, Value sum) {
-  Value inside = arith::AndIOp::create(builder, isBelow(row, form.rows), isBelow(column, form.columns));
-  code.ifThen(inside, [&] {
-    llvm::DenseMap<int64_t, Value> indices(batchIndices);
-    for (auto [labels, index] :
-         {std::pair<const Labels *, Value>(&form.rows, row), std::pair<const Labels *, Value>(&form.columns, column)})
-      for (auto [label, one] : llvm::zip_equal(*labels, scalars.split(index, form.sizesOfLabels(*labels))))
-        indices[label] = one;
-    for (int64_t label = 0; label < form.rank; ++label)
-      scalars.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
-    scalars.bind(form.block.getArgument(unsigned(form.rank)), sum);
-    good &= scalars.emitOps(form.block);
-  });
-}
-
 void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width) {
   Type f32 = builder.getF32Type();
   Value lane = remainder(builder, code.thread(), constant(builder, 32));
@@ -187,18 +173,28 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
   }
 }
 
-/// A thread stays in its column, so that what depends on that alone is computed once.
-void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns) {
-  Type f32 = builder.getF32Type();
+/// A thread stays in its column, so that what depends on that alone is computed once. It takes some rows at a time, op by op:
+/// their loads are on their way together, before the first of them is stored.
+void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together) {
   const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads))), across = std::min(columns, threads);
+  const int64_t step = threads / across;
+  together = std::min(together, rows / step);
   auto emitAll = [&] {
     Value start = divide(builder, code.thread(), constant(builder, across));
     for (int64_t left = 0; left < columns; left += across) {
-      Value column = add(builder, remainder(builder, code.thread(), constant(builder, across)), constant(builder, left));
-      code.strided(start, constant(builder, threads / across), constant(builder, rows), [&](Value row) {
-        Value place = add(builder, multiply(builder, row, constant(builder, width)), column);
-        emitResult(add(builder, first, row), add(builder, firstColumn, column),
-                   LLVM::LoadOp::create(builder, f32, elementAddress(builder, memory, f32, place)));
+      Value place = add(builder, remainder(builder, code.thread(), constant(builder, across)), constant(builder, left));
+      Value column = add(builder, firstColumn, place);
+      code.ifThen(isBelow(column, form.columns), [&] {
+        code.strided(start, constant(builder, step * together), constant(builder, rows), [&](Value row) {
+          SmallVector<Value> ofRows, sums;
+          for (int64_t i = 0; i < together; ++i) {
+            Value own = add(builder, row, constant(builder, i * step));
+            Value from = add(builder, multiply(builder, own, constant(builder, width)), place);
+            ofRows.push_back(add(builder, first, own));
+            sums.push_back(LLVM::LoadOp::create(builder, form.element, elementAddress(builder, memory, form.element, from)));
+          }
+          emitTogether(ofRows, column, sums);
+        });
       });
     }
   };
@@ -206,6 +202,30 @@ void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t row
     emitAll();
   else
     code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, threads)), emitAll);
+}
+
+/// Rows behind the last one compute what that one does, and store nothing.
+void GemmCode::emitTogether(ArrayRef<Value> rows, Value column, ArrayRef<Value> sums) {
+  std::vector<ScalarCode> each(rows.size(), scalars);
+  SmallVector<Value> isInside;
+  Value last = subtract(builder, code.size(form.sizeOf(form.rows)), constant(builder, 1));
+  for (auto [scalar, row, sum] : llvm::zip_equal(each, rows, sums)) {
+    llvm::DenseMap<int64_t, Value> indices(batchIndices);
+    for (auto [labels, index] : {std::pair<const Labels *, Value>(&form.rows, minimum(builder, row, last)),
+                                 std::pair<const Labels *, Value>(&form.columns, column)})
+      for (auto [label, one] : llvm::zip_equal(*labels, scalar.split(index, form.sizesOfLabels(*labels))))
+        indices[label] = one;
+    for (int64_t label = 0; label < form.rank; ++label)
+      scalar.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
+    scalar.bind(form.block.getArgument(unsigned(form.rank)), sum);
+    isInside.push_back(isBelow(row, form.rows));
+  }
+  for (Operation &op : form.block)
+    for (auto [scalar, inside] : llvm::zip_equal(each, isInside))
+      if (isa<PutOp>(op))
+        code.ifThen(inside, [&, &scalar = scalar] { good &= scalar.emitOp(op); });
+      else if (!isa<YieldOp>(op))
+        good &= scalar.emitOp(op);
 }
 
 Value GemmCode::batchPlace(ArrayRef<int64_t> labels) {

@@ -48,14 +48,12 @@ public:
   Value isInside(const GemmSide &side, Value line, Value step);
   /// Element number of the side's tensor, which is in memory.
   Value numberOf(const GemmSide &side, Value line, Value step);
-  /// The code behind the sum at a row and a column, which may lie outside of the product.
-  void emitResult(Value row, Value column, Value sum);
   /// Sums of a warp as tensor cores leave them, in fours of 16 x 8, `warpColumns` beside each other, into shared memory in which
   /// rows are `width` f32 apart; they belong at a row and a column of it.
   void storeSums(mlir::ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width);
-  /// The code behind `rows` x `columns` sums in shared memory, from a row of the product on. So it stands once, and threads
-  /// beside each other store neighbours.
-  void emitResults(Value memory, int64_t width, Value firstRow, int64_t rows, int64_t columns);
+  /// The code behind `rows` x `columns` sums in shared memory, powers of 2, from a row of the product on; a thread computes so
+  /// many `together`. So it stands once, and threads beside each other store neighbours.
+  void emitResults(Value memory, int64_t width, Value firstRow, int64_t rows, int64_t columns, int64_t together);
   /// The place of the block's batch in some of form.batch, of which the last one runs fastest.
   Value batchPlace(llvm::ArrayRef<int64_t> labels);
 
@@ -63,6 +61,7 @@ public:
   bool good = true;            // false: reported
 
 private:
+  void emitTogether(llvm::ArrayRef<Value> rows, Value column, llvm::ArrayRef<Value> sums);
   const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
   Value isBelow(Value index, const Labels &labels);
   Value addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset);

@@ -90,8 +90,8 @@ void KernelCode::ifThen(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-/// Thread i adds what thread i + n/2 has, then i + n/4 and so on; the last barrier is before the memory is used again.
-Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups) {
+/// Thread i adds what thread i + n/2 has, then i + n/4 and so on.
+Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups, bool onlyFirst) {
   if (threads <= groups)
     return value;
   const Type element = value.getType();
@@ -113,14 +113,21 @@ Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups) {
   for (int64_t half = places / 2; half >= groups; half /= 2) {
     Value other = add(builder, thread(), constant(builder, half));
     const int64_t end = std::min(half, threads - half);
-    if (end > 0)
-      ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, thread(), constant(builder, end)),
-             [&] { put(thread(), combine(builder, kind, get(thread()), get(other))); });
+    Value takesPart = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, thread(), constant(builder, end));
+    auto both = [&] { return combine(builder, kind, get(thread()), get(other)); };
+    if (onlyFirst && half == groups) {
+      auto last = scf::IfOp::create(builder, element, takesPart, true);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(last.thenBlock());
+      scf::YieldOp::create(builder, both());
+      builder.setInsertionPointToStart(last.elseBlock());
+      scf::YieldOp::create(builder, value);
+      return last.getResult(0);
+    }
+    ifThen(takesPart, [&] { put(thread(), both()); });
     barrier();
   }
-  Value result = get(remainder(builder, thread(), constant(builder, groups)));
-  barrier();
-  return result;
+  return get(remainder(builder, thread(), constant(builder, groups)));
 }
 
 } // namespace tenon::gpu

@@ -72,8 +72,9 @@ public:
   }
   void ifThen(Value condition, llvm::function_ref<void()> body);
   /// Combines one value of each thread of the block in a fixed tree; all threads get the result. With `groups`, a power of two,
-  /// those whose numbers are equal modulo `groups` combine theirs.
-  Value combineBlock(Reduction kind, Value value, int64_t groups = 1);
+  /// those whose numbers are equal modulo `groups` combine theirs. With `onlyFirst` the first `groups` threads get it, and others
+  /// any value. Its memory is its own; in a loop a barrier has to come before the next round of it.
+  Value combineBlock(Reduction kind, Value value, int64_t groups = 1, bool onlyFirst = false);
   /// A table of constants in global memory.
   Value table(llvm::StringRef stem, Type element, mlir::DenseElementsAttr values);
   /// The random numbers of this run: i64.

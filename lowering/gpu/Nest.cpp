@@ -22,6 +22,40 @@ constexpr int64_t kApart = 4;
 /// A thread per element, a block per row, a block for several rows.
 constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "rows";
 
+/// Where the threads of a row wait for each other. A result may lie where an operand lies whose element is read before: whatever
+/// others still read is read before something is put. Between a row and the next one a barrier is behind the memory in which a
+/// fold combines: one that is there for another reason, or that of another fold, will do.
+class RowBarriers {
+public:
+  RowBarriers(KernelCode &code, NestOp nest) : code(code), nest(nest) {}
+  void before(Operation &op) {
+    if (isReading && isa<EachOp, PutOp>(op))
+      wait();
+  }
+  /// `folds`: that combined, each behind a barrier.
+  void after(Operation &op, unsigned folds) {
+    auto at = dyn_cast<AtOp>(op);
+    const bool mayBeWritten = at && llvm::is_contained(nest->getResultTypes(), at.getTensor().getType());
+    isReading = folds == 0 && (isReading || mayBeWritten || isa<EachOp, FoldOp>(op));
+    isCombining |= folds > 0;
+    combined += folds;
+  }
+  void end() {
+    if (combined == 1 && isCombining)
+      wait();
+  }
+
+private:
+  void wait() {
+    code.barrier();
+    isReading = isCombining = false;
+  }
+  KernelCode &code;
+  NestOp nest;
+  bool isReading = false, isCombining = false; // since the last barrier
+  unsigned combined = 0;
+};
+
 class NestKernel {
 public:
   explicit NestKernel(NestOp nest) : nest(nest), block(nest.getBody().front()), rows(nest.parallelDomain()) { findInner(); }
@@ -160,6 +194,15 @@ private:
     });
   }
 
+  /// Whether the first thread of a row alone needs a value of it. (Others may divide whole numbers by what they have.)
+  bool isOnlyPut(Value value) {
+    return isa<FloatType>(value.getType()) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+             return user->getBlock() == &block &&
+                    (isa<PutOp>(user) || (user->getNumRegions() == 0 && !isa<AtOp>(user) &&
+                                          llvm::all_of(user->getResults(), [&](Value of) { return isOnlyPut(of); })));
+           });
+  }
+
   SmallVector<AffineExpr> sizes() {
     SmallVector<AffineExpr> all(rows);
     if (flattened)
@@ -246,8 +289,6 @@ private:
     return good;
   }
 
-  /// A result may lie where an operand lies whose element is read before: whatever other threads of the row still read is read
-  /// before the next put.
   bool emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
     auto &builder = code.builder;
     scalars.bindSplit(block.getArguments(), row, rows);
@@ -262,13 +303,15 @@ private:
         body();
     };
     FoldOp known; // with the one before it
+    RowBarriers barriers(code, nest);
     for (Operation &op : block) {
       bool good = true;
       auto fold = dyn_cast<FoldOp>(op);
       if (fold && fold == known)
         continue;
+      barriers.before(op);
       if (fold && rowsOfBlock == 1 && (known = sumUnder(fold))) {
-        MaximumAndSum both = foldOnline(code, scalars, fold);
+        MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(known.getValue()));
         good = bool(both.sum);
         scalars.bind(fold.getValue(), both.maximum);
         scalars.bind(known.getValue(), both.sum);
@@ -277,12 +320,11 @@ private:
         Value part = lanes == 1 ? scalars.foldPart(fold, first, step) : foldLanes(code, scalars, fold, first, step, lanes);
         good = bool(part);
         if (good)
-          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock));
+          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock, isOnlyPut(fold.getValue())));
       } else if (auto each = dyn_cast<EachOp>(op)) {
         ifRow({}, [&] { good = emitEach(code, scalars, each, first, step); });
         code.barrier();
       } else if (isa<PutOp>(op)) {
-        code.barrier();
         Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, first, constant(builder, 0));
         ifRow(isFirst, [&] { good = scalars.emitOp(op); });
       } else {
@@ -290,7 +332,11 @@ private:
       }
       if (!good)
         return false;
+      barriers.after(op, fold ? known ? 2 : code.threads > rowsOfBlock : 0);
     }
+    auto count = dyn_cast<AffineConstantExpr>(elements());
+    if (!count || count.getValue() > rowsOfBlock)
+      barriers.end();
     return true;
   }
 

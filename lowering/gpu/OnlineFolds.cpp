@@ -47,7 +47,7 @@ FoldOp sumUnder(FoldOp maximum) {
 }
 
 /// With e = exp(-|x - m|): a larger x makes e of what was summed, another one adds e.
-MaximumAndSum foldOnline(KernelCode &code, ScalarCode &scalars, FoldOp maximum) {
+MaximumAndSum foldOnline(KernelCode &code, ScalarCode &scalars, FoldOp maximum, bool onlyFirst) {
   auto &builder = code.builder;
   const Type element = maximum.getType();
   SmallVector<AffineExpr> sizes = llvm::to_vector(maximum.getSizes().getResults());
@@ -76,7 +76,7 @@ MaximumAndSum foldOnline(KernelCode &code, ScalarCode &scalars, FoldOp maximum) 
   }
   Value own = loop.getResult(0), most = code.combineBlock(Reduction::max, own);
   Value factor = exponentialAtMostOne(builder, arith::SubFOp::create(builder, own, most));
-  return {most, code.combineBlock(Reduction::sum, arith::MulFOp::create(builder, loop.getResult(1), factor))};
+  return {most, code.combineBlock(Reduction::sum, arith::MulFOp::create(builder, loop.getResult(1), factor), 1, onlyFirst)};
 }
 
 } // namespace tenon::gpu

@@ -7,10 +7,11 @@ namespace tenon::gpu {
 
 /// The fold right behind `maximum` that sums exp(x - maximum) over the same x; null: there is none.
 FoldOp sumUnder(FoldOp maximum);
-/// Both, of all threads of a block. Null: an op is not supported (reported).
+/// Both, of all threads of a block; with `onlyFirst` the first thread alone gets the sum. Null: an op is not supported
+/// (reported).
 struct MaximumAndSum {
   Value maximum, sum;
 };
-MaximumAndSum foldOnline(KernelCode &code, ScalarCode &scalars, FoldOp maximum);
+MaximumAndSum foldOnline(KernelCode &code, ScalarCode &scalars, FoldOp maximum, bool onlyFirst);
 
 } // namespace tenon::gpu

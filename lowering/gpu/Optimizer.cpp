@@ -163,7 +163,7 @@ void OptimizerKernels::addNorm() {
       Value square = arith::MulFOp::create(builder, g, g);
       scf::YieldOp::create(builder, ValueRange{arith::AddFOp::create(builder, loop.getRegionIterArgs()[0], square)});
     }
-    Value sum = code.combineBlock(Reduction::sum, loop.getResult(0));
+    Value sum = code.combineBlock(Reduction::sum, loop.getResult(0), 1, /*onlyFirst=*/true);
     ifFirst(code, [&] { storeArea(code, areas.squares, code.block(), sum); });
   };
   sequence.add(launch);
@@ -206,7 +206,8 @@ void OptimizerKernels::emitScalars(KernelCode &code) {
   if (op.isScaled())
     scale = readLossScale(builder, code.number(2));
   Value mine = sumOfTiles(code, code.thread(), kThreads, {});
-  Value norm = scale.unscaled(builder, math::SqrtOp::create(builder, code.combineBlock(Reduction::sum, mine)));
+  Value norm = scale.unscaled(
+      builder, math::SqrtOp::create(builder, code.combineBlock(Reduction::sum, mine, 1, /*onlyFirst=*/count == 1)));
   Value last = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, code.number(1), constant(builder, 0));
   if (op.accumulate() > 1)
     norm = arith::SelectOp::create(builder, last, norm, real(code, 0));

@@ -78,8 +78,8 @@ void OptimizerKernels::emitMoments(KernelCode &code) {
     Value direction = rules.comparedDirection(p, step.moments, step.direction);
     scf::YieldOp::create(builder, ValueRange{more(loop.getRegionIterArgs()[0], p), more(loop.getRegionIterArgs()[1], direction)});
   }
-  Value parameters = code.combineBlock(Reduction::sum, loop.getResult(0));
-  Value directions = code.combineBlock(Reduction::sum, loop.getResult(1));
+  Value parameters = code.combineBlock(Reduction::sum, loop.getResult(0), 1, /*onlyFirst=*/true);
+  Value directions = code.combineBlock(Reduction::sum, loop.getResult(1), 1, /*onlyFirst=*/true);
   ifFirst(code, [&] {
     storeArea(code, areas.parameters, code.block(), parameters);
     storeArea(code, areas.directions, code.block(), directions);

@@ -55,8 +55,8 @@ public:
     queries = loadQueries(operands.query);
     if (operands.table) {
       positionQueries = loadQueries(operands.positionQuery);
-      band.emplace(on, BandShape{tile.rows, tile.keys, operands.keyWidth()});
-      band->begin(firstQuery, range.low);
+      const BandShape shape{tile.rows, tile.keys, operands.keyWidth()};
+      band.emplace(on, shape, sourceOfTable(on, tile.rows, firstQuery, range.low, /*linesAreQueries=*/true));
     }
     firstKey = range.low, endOfKeys = range.high;
     for (int64_t group = 0; group < groups(); ++group)
@@ -112,8 +112,8 @@ private:
         band->bringFirst();
       else if (band)
         band->bringNext(subtract(builder, key, firstKey));
+      commitCopies(builder);
     });
-    commitCopies(builder);
   }
 
   SmallVector<Value> emitTile(Value key, ArrayRef<Value> before) {
@@ -129,8 +129,8 @@ private:
       carried.push_back(unpack(before.slice(size_t(group) * countOf(), countOf())));
       const WarpPairs pairs = pairsAt(group, key);
       if (band)
-        band->addScores(scores[size_t(group)], positionQueries[size_t(group)], firstLine(group),
-                        subtract(builder, key, firstKey));
+        band->addOfLines(scores[size_t(group)], positionQueries[size_t(group)], firstLine(group),
+                         subtract(builder, key, firstKey));
       finishScores(scores[size_t(group)], pairs);
       on.hide(scores[size_t(group)], pairs, limits[size_t(group)]);
       weights.push_back(softmax(scores[size_t(group)], pairs, carried.back()));
@@ -271,7 +271,7 @@ std::optional<TensorTile> tensorTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
   if (operands.storage() == operands.element() || width % kSide != 0 || valueWidth % kSide != 0 ||
       std::max(width, valueWidth) > widest || operands.keyTable || operands.valueTable ||
-      (operands.table && !AttentionBand::takes(operands)))
+      (operands.table && !RelativePlaces::takes(operands)))
     return std::nullopt;
   // What a thread has in registers for its two rows, beside addresses and the like; what is computed for each pair takes more.
   const int64_t numbers = valueWidth / 2 + (operands.table ? 2 : 1) * width / 4;

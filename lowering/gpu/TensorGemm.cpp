@@ -1,7 +1,8 @@
 // tenon.gemm of bf16 and f16 by tensor cores: a block per tile of rows and columns, whose warps multiply 16 x 8 x 16 elements at
 // a time, with sums of f32. Operands come by asynchronous copies into a ring of stages in shared memory, some steps of the depth
-// ahead; what is computed or does not lie in pieces of 4 bytes is stored there by the threads. Each sum is one chain of products
-// in the order of the depth, 16 at a time, so that tiles change no bits.
+// ahead. Rows of memory that begin at no multiple of 4 bytes are read into registers before the products of a step, and stored
+// behind them; what is computed, the threads store element by element. Each sum is one chain of products in the order of the
+// depth, 16 at a time, so that tiles change no bits.
 #include "dialect/TensorSizes.h"
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/GemmTiles.h"
@@ -19,7 +20,8 @@ struct Operand {
   const GemmSide *side;
   int64_t lines, offset; // of the tile; elements from the start of a stage
   bool alongDepth;
-  int64_t piece; // elements of one copy; 0: threads store single ones
+  int64_t piece; // elements of one copy; 0: none, threads store them
+  bool held;     // in chunks, which are neighbours in memory
   SharedTile tile;
 };
 
@@ -52,7 +54,8 @@ private:
       const int64_t divisor = sizesOf(side.type).back().getLargestKnownDivisor();
       piece = divisor % 8 == 0 ? 8 : divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 0;
     }
-    return {&side, count, offset, alongDepth, piece, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
+    const bool held = piece == 0 && side.tensor && inner.size() == 1 && inner.back() == side.labels.back();
+    return {&side, count, offset, alongDepth, piece, held, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
   }
 
   /// Starts to bring the elements of the steps from `step` on into a stage. What lies outside of the product is 0.
@@ -61,7 +64,7 @@ private:
       Value memory = elementAddress(code.builder, stage, form.stored, constant(code.builder, operand.offset));
       if (operand.piece > 0)
         issueCopies(code, gemm, operand, step, memory);
-      else
+      else if (!operand.held)
         storeElements(code, gemm, operand, step, memory);
     }
   }
@@ -109,6 +112,100 @@ private:
     });
   }
 
+  int64_t chunksOf(const Operand &operand) const { return operand.lines * tile.depth / SharedTile::kChunk; }
+
+  /// Reads the block's chunks of a held operand from the steps from `step` on: a thread's, element by element.
+  SmallVector<Value> loadHeld(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step) {
+    auto &builder = code.builder;
+    const int64_t chunks = chunksOf(operand);
+    SmallVector<Value> values;
+    for (int64_t first = 0; first < chunks; first += code.threads) {
+      Value number = minimum(builder, add(builder, code.thread(), constant(builder, first)), constant(builder, chunks - 1));
+      Value row = divide(builder, number, constant(builder, operand.tile.chunks)),
+            along = multiply(builder, remainder(builder, number, constant(builder, operand.tile.chunks)),
+                             constant(builder, SharedTile::kChunk));
+      auto lineAt = [&](int64_t i) {
+        Value inside = operand.alongDepth ? row : add(builder, along, constant(builder, i));
+        return add(builder, firstLine(gemm, operand), inside);
+      };
+      auto stepAt = [&](int64_t i) {
+        return add(builder, step, operand.alongDepth ? add(builder, along, constant(builder, i)) : row);
+      };
+      constexpr int64_t last = SharedTile::kChunk - 1;
+      Value whole = gemm.isInside(*operand.side, lineAt(last), stepAt(last));
+      auto branch = scf::IfOp::create(builder, SmallVector<Type>(SharedTile::kChunk, form.stored), whole, true);
+      OpBuilder::InsertionGuard guard(builder);
+      auto yield = [&](Block *block, llvm::function_ref<Value(int64_t)> element) {
+        builder.setInsertionPointToStart(block);
+        SmallVector<Value> elements;
+        for (int64_t i = 0; i < SharedTile::kChunk; ++i)
+          elements.push_back(element(i));
+        scf::YieldOp::create(builder, elements);
+      };
+      Value start;
+      yield(branch.thenBlock(), [&](int64_t i) -> Value {
+        if (i == 0)
+          start = elementAddress(builder, code.pointer(operand.side->tensor), form.stored,
+                                 gemm.numberOf(*operand.side, lineAt(0), stepAt(0)));
+        return LLVM::LoadOp::create(builder, form.stored, elementAddress(builder, start, form.stored, constant(builder, i)), 2);
+      });
+      yield(branch.elseBlock(), [&](int64_t i) { return gemm.elementAt(*operand.side, lineAt(i), stepAt(i)); });
+      llvm::append_range(values, branch.getResults());
+    }
+    return values;
+  }
+
+  void storeHeld(KernelCode &code, const Operand &operand, ArrayRef<Value> values, Value stage) {
+    auto &builder = code.builder;
+    const int64_t chunks = chunksOf(operand);
+    Value memory = elementAddress(builder, stage, form.stored, constant(builder, operand.offset));
+    for (int64_t first = 0; first < chunks; first += code.threads) {
+      Value number = add(builder, code.thread(), constant(builder, first));
+      Value chunk = LLVM::PoisonOp::create(builder, VectorType::get({SharedTile::kChunk}, form.stored));
+      for (int64_t i = 0; i < SharedTile::kChunk; ++i)
+        chunk = LLVM::InsertElementOp::create(builder, chunk, values[size_t(first / code.threads * SharedTile::kChunk + i)],
+                                              arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(i))));
+      auto store = [&] {
+        Value row = divide(builder, number, constant(builder, operand.tile.chunks)),
+              place = operand.tile.place(builder, row, remainder(builder, number, constant(builder, operand.tile.chunks)));
+        LLVM::StoreOp::create(builder, chunk, elementAddress(builder, memory, form.stored, place), 16);
+      };
+      if (first + code.threads <= chunks)
+        store();
+      else
+        code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, constant(builder, chunks)), store);
+    }
+  }
+
+  /// Of all held operands, one after the other; zeros where there are no such steps.
+  SmallVector<Value> loadAllHeld(KernelCode &code, GemmCode &gemm, Value isThere, Value step) {
+    auto &builder = code.builder;
+    SmallVector<Value> all;
+    for (const Operand &operand : operands) {
+      if (!operand.held)
+        continue;
+      const int64_t count = llvm::divideCeil(chunksOf(operand), code.threads) * SharedTile::kChunk;
+      auto branch = scf::IfOp::create(builder, SmallVector<Type>(size_t(count), form.stored), isThere, true);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(builder, loadHeld(code, gemm, operand, step));
+      builder.setInsertionPointToStart(branch.elseBlock());
+      Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(form.stored));
+      scf::YieldOp::create(builder, SmallVector<Value>(size_t(count), zero));
+      llvm::append_range(all, branch.getResults());
+    }
+    return all;
+  }
+
+  void storeAllHeld(KernelCode &code, ArrayRef<Value> values, Value stage) {
+    for (const Operand &operand : operands)
+      if (operand.held) {
+        const size_t count = size_t(llvm::divideCeil(chunksOf(operand), code.threads) * SharedTile::kChunk);
+        storeHeld(code, operand, values.take_front(count), stage);
+        values = values.drop_front(count);
+      }
+  }
+
   /// The sums after the steps of one stage; `rows`, `columns`: of the warp in the tile.
   SmallVector<Value> multiplyStage(KernelCode &code, Value stage, Value rows, Value columns, ValueRange before) {
     auto &builder = code.builder;
@@ -151,13 +248,20 @@ private:
     const int64_t ahead = tile.stages - 1;
     Value steps = ceilDivide(builder, code.size(form.sizeOf(form.depth)), constant(builder, tile.depth));
     // A group of copies per stage, also where there is none to bring: the last but `ahead - 1` has then always arrived.
+    auto isThere = [&](Value number) { return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, steps); };
+    // What is held comes back, for the call of `storeHeld` behind it.
     auto bring = [&](Value number, Value stage) {
-      code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, steps),
-                  [&] { issue(code, gemm, multiply(builder, number, constant(builder, tile.depth)), stageAt(stage)); });
+      Value step = multiply(builder, number, constant(builder, tile.depth));
+      code.ifThen(isThere(number), [&] { issue(code, gemm, step, stageAt(stage)); });
       commitCopies(builder);
+      return loadAllHeld(code, gemm, isThere(number), step);
+    };
+    auto storeHeld = [&](ArrayRef<Value> held, Value number, Value stage) {
+      if (!held.empty())
+        code.ifThen(isThere(number), [&] { storeAllHeld(code, held, stageAt(stage)); });
     };
     code.strided(constant(builder, 0), constant(builder, 1), constant(builder, ahead),
-                 [&](Value number) { bring(number, number); });
+                 [&](Value number) { storeHeld(bring(number, number), number, number); });
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> carried(size_t(tile.warpRows * tile.warpColumns / kWarp), zero);
     carried.append({constant(builder, 0), constant(builder, ahead)}); // the stages that are multiplied and filled
@@ -169,14 +273,16 @@ private:
       Value full = before[before.size() - 2], free = before.back();
       waitForCopies(builder, ahead - 1);
       code.barrier(); // all have their copies, and have multiplied the stage before, which is filled now
-      bring(add(builder, loop.getInductionVar(), constant(builder, ahead)), free);
+      Value next = add(builder, loop.getInductionVar(), constant(builder, ahead));
+      SmallVector<Value> held = bring(next, free);
       SmallVector<Value> after =
           multiplyStage(code, stageAt(full), multiply(builder, warpRow, constant(builder, tile.warpRows)),
                         multiply(builder, warpColumn, constant(builder, tile.warpColumns)), before.drop_back(2));
+      storeHeld(held, next, free);
       for (Value stage : {full, free}) {
-        Value next = add(builder, stage, constant(builder, 1));
-        Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, next, constant(builder, tile.stages));
-        after.push_back(arith::SelectOp::create(builder, isLast, constant(builder, 0), next));
+        Value behind = add(builder, stage, constant(builder, 1));
+        Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, behind, constant(builder, tile.stages));
+        after.push_back(arith::SelectOp::create(builder, isLast, constant(builder, 0), behind));
       }
       scf::YieldOp::create(builder, after);
     }
@@ -196,7 +302,7 @@ private:
       });
       code.barrier();
       Value firstRow = add(builder, gemm.firstRow, multiply(builder, down, constant(builder, tile.warpRows)));
-      gemm.emitResults(memory, width, firstRow, tile.warpRows, tile.columns);
+      gemm.emitResults(memory, width, firstRow, tile.warpRows, tile.columns, 2); // beside the sums of other warps
     });
   }
 

@@ -230,7 +230,7 @@ private:
       produce(code, gemm);
     }
     code.barrier();
-    gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns);
+    gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns, 8);
     return gemm.good;
   }
 
@@ -251,7 +251,7 @@ double costOf(const Tile &tile, int64_t batch, int64_t rows, int64_t columns, in
   const int64_t atOnce = kMostShared / (WarpgroupGemmKernel::sharedOf(tile) + 1024);
   const double each = std::max(blocks / processors, 1.0); // of a processor
   const double rounds = double(int64_t((each + double(atOnce) - 1) / double(atOnce)));
-  const double behind = 256.0 / double(atOnce); // in steps of the depth
+  const double behind = atOnce > 1 ? 256 : 1024; // in steps of the depth
   const double perSum = double(depth) * (1 + 32.0 / double(tile.columns)) + behind;
   return rounds * std::min(each, double(atOnce)) * double(tile.rows * tile.columns) * perSum;
 }

@@ -45,10 +45,17 @@ private:
         add(loop.getBody().front(), calls * space.of(loop.getCount().getResult(0)));
       else if (auto kernel = dyn_cast<KernelOpInterface>(op))
         rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), storageOf(kernel),
-                        launchesOf(op), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
+                        launchesOf(op), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls,
+                        domainOf(kernel), op.getAttrOfType<DictionaryAttr>("tenon.chosen")});
       else if (auto scheduled = dyn_cast<ScheduleOpInterface>(op); scheduled && scheduled.typeMoved())
         rows.push_back(rowOf(scheduled, calls));
     }
+  }
+  std::vector<Polynomial> domainOf(KernelOpInterface kernel) {
+    std::vector<Polynomial> sizes;
+    for (AffineExpr size : kernel.parallelDomain())
+      sizes.push_back(space.of(size));
+    return sizes;
   }
   KernelRow rowOf(ScheduleOpInterface op, const Polynomial &calls) {
     const RankedTensorType moved = op.typeMoved();
@@ -60,7 +67,9 @@ private:
             {},
             calls,
             elements * op.flopsOfElement(),
-            elements * (op.touchesOfElement() * elementBytes(moved.getElementType()))};
+            elements * (op.touchesOfElement() * elementBytes(moved.getElementType())),
+            {},
+            {}};
   }
   static std::vector<std::string> launchesOf(Operation &op) {
     std::vector<std::string> names;

@@ -15,6 +15,8 @@ struct KernelRow {
   std::vector<std::string> launches; // what the target runs for it, in order, where that is more than one kernel
   Polynomial calls;                  // 1 outside of loops
   Polynomial flops, bytes;           // as KernelOpInterface counts them
+  std::vector<Polynomial> domain;    // the sizes of its parallel domain; empty where an op does not say
+  mlir::DictionaryAttr chosen;       // by variant, null where nothing is chosen (tenon.chosen)
 };
 
 std::vector<KernelRow> reportKernels(const ScheduledEntry &entry, FormulaSpace &space);

@@ -55,10 +55,10 @@ private:
     return mixed && !mixed.narrowOperands().empty() && computeType(op) == type;
   }
 
-  /// Whether it is one in the type of its operands.
-  static bool multipliesWide(Operation *op) {
+  /// Whether it is one in another type than `narrow`, of 16 bits, too.
+  bool multipliesOther(Operation *op) {
     auto mixed = dyn_cast_or_null<MixedPrecisionOpInterface>(op);
-    return mixed && !mixed.narrowOperands().empty() && isComputed(computeType(op));
+    return mixed && !mixed.narrowOperands().empty() && computeType(op) != narrow;
   }
 
   void narrowOp(MixedPrecisionOpInterface op) {
@@ -198,13 +198,13 @@ private:
     return false;
   }
 
-  /// Whether a contraction that does not multiply 16 bits reads `value`, or what is made of it element by element.
-  bool isReadWide(Value value) {
+  /// Whether a contraction in another type reads `value`, or what is made of it element by element.
+  bool isReadByOther(Value value) {
     SmallVector<Value> work{value};
     llvm::DenseSet<Operation *> seen;
     while (!work.empty())
       for (Operation *user : work.pop_back_val().getUsers()) {
-        if (multipliesWide(user))
+        if (multipliesOther(user))
           return true;
         if ((user->hasTrait<Elementwise>() || user->hasTrait<View>()) && seen.insert(user).second)
           llvm::append_range(work, user->getResults());
@@ -215,7 +215,7 @@ private:
   /// Whether `value` of a forward body is saved in 16 bits: a product rounds it, here or in the backward pass, or it is said to
   /// be good enough.
   bool isSavedNarrow(Value value, ArrayRef<AtDepthOp> loads) {
-    if (llvm::any_of(loads, [&](AtDepthOp load) { return isReadWide(load.getResult()); }))
+    if (llvm::any_of(loads, [&](AtDepthOp load) { return isReadByOther(load.getResult()); }))
       return false;
     if (roundedOf.contains(value) || llvm::any_of(loads, [&](AtDepthOp load) { return roundedOf.contains(load.getResult()); }))
       return true;
@@ -237,7 +237,7 @@ private:
           llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
         continue;
       Operation *op = value.getDefiningOp();
-      if (multipliesWide(op)) // what is pinned to f32 is kept so
+      if (multipliesOther(op)) // f32 is kept so, the other 16 bits are its own affair
         continue;
       if (op && op->hasTrait<Contraction>())
         roundForAll(value);
@@ -316,6 +316,20 @@ void readKept(AttentionOp attention) {
   }
 }
 
+/// A parameter that is rounded to the type in which it lies in memory, or has a copy there, is read so.
+void readAsStored(func::FuncOp function, Type stored) {
+  function.walk([&](ConvertOp convert) {
+    auto read = convert.getX().getDefiningOp<ReadParameterOp>();
+    if (!read || tensorOf(convert.getY()).getElementType() != stored)
+      return;
+    OpBuilder builder(read);
+    Operation *clone = builder.clone(*read);
+    clone->getResult(0).setType(convert.getType());
+    convert.getY().replaceAllUsesWith(clone->getResult(0));
+    convert.erase();
+  });
+}
+
 /// Parameters of f32 that lie in memory in 16 bits are read in these, and widened for whoever reads f32; joined with their
 /// remainders where they have some.
 void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
@@ -362,6 +376,8 @@ void applyNumerics(func::FuncOp function) {
       Narrowing(function, narrow).run();
   function.walk(readKept);
   auto module = function->getParentOfType<ModuleOp>();
+  if (Type stored = shortParameterType(module))
+    readAsStored(function, stored);
   if (Type stored = parameterType(module))
     widenParameters(function, stored, hasRemainders(module));
   if (Type reduce = reduceType(module))

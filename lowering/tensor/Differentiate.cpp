@@ -58,7 +58,13 @@ void Differentiator::accumulate(Gradients &gradients, Value value, Value gradien
   if (!gradient || !isActive(value))
     return;
   Value &sum = gradients.of[value];
-  sum = sum ? Build(builder, gradient.getLoc()).add(sum, gradient) : gradient;
+  if (!sum) {
+    sum = gradient;
+    return;
+  }
+  Build build(builder, gradient.getLoc());
+  const Type own = tensorOf(gradient).getElementType(), computed = elementModel(own).compute; // of 16 bits nothing is added
+  sum = build.convert(build.add(build.convert(sum, computed), build.convert(gradient, computed)), own);
 }
 
 LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients, OpBuilder &builder) {

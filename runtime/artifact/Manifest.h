@@ -145,6 +145,9 @@ struct KernelInfo {
   std::string storage;                               // element types that it reads and writes: "bf16 f32 -> bf16"
   std::vector<std::string> launches;                 // what is run for it, in order; empty: one kernel
   std::string calls = "1", flops = "0", bytes = "0"; // formulas over the dims; the last two of all calls together
+  std::vector<std::string> domain;                   // formulas: the sizes of what is shared out; empty: unknown
+  /// What was chosen for a variant of the code, by its name: the form first, then numbers.
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>, std::less<>> chosen;
 };
 /// Formulas of bytes over the dims (runtime/artifact/Formula.h); empty if the manifest does not say.
 struct MemoryInfo {

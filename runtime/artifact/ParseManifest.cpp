@@ -122,6 +122,17 @@ std::string readFormula(const ManifestReader &reader, const std::map<std::string
   return reader.text();
 }
 
+void readChoices(const ManifestReader &reader, KernelInfo &kernel) {
+  reader.eachMember([&](std::string_view variant, const ManifestReader &choice) {
+    auto &numbers = kernel.chosen[std::string(variant)];
+    numbers.emplace_back("form", choice.member("form").text());
+    choice.eachMember([&](std::string_view name, const ManifestReader &number) {
+      if (name != "form")
+        numbers.emplace_back(name, std::to_string(number.integer(0, largest)));
+    });
+  });
+}
+
 void readReports(const ManifestReader &reader, EntryInfo &info) {
   std::map<std::string, int64_t, std::less<>> dims;
   for (const DimInfo &dim : info.dims)
@@ -148,6 +159,10 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
       kernel.calls = readFormula(item.member("calls"), dims);
       kernel.flops = readFormula(item.member("flops"), dims);
       kernel.bytes = readFormula(item.member("bytes"), dims);
+      if (item.has("domain"))
+        item.member("domain").each([&](const ManifestReader &size) { kernel.domain.push_back(readFormula(size, dims)); });
+      if (item.has("chosen"))
+        readChoices(item.member("chosen"), kernel);
       info.kernels.push_back(std::move(kernel));
     });
 }

@@ -136,7 +136,7 @@ std::string Profile::table(const TnModule &module) const {
   std::vector<double> totals;
   for (const std::vector<double> &times : ofKernel)
     totals.push_back(sumOf(times));
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return totals[a] > totals[b]; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(totals[b], a) < std::pair(totals[a], b); });
   const double all = std::max(sumOf(totals), 1e-12);
   text += "   share   total ms  launches  median us  kernel\n";
   for (size_t kernel : order)

@@ -32,7 +32,7 @@ CASES = {
     "bert": {"BERT": {**HEADS, "E": 8, "F": 16}},
     "bert_heads": {"Classify": {**SMALL, "C": 3}, "Span": SMALL, "Tag": {**SMALL, "C": 3}, "Choice": {**SMALL, "A": 2}},
     "ernie1": {"Ernie1": HEADS},
-    "ernie2": {"Ernie2": HEADS},
+    "ernie2": {"Ernie2": "`slices` beside `tasks`"},
     "gpt1": {"GPT1": GPT, "GPT1Tasks": {**GPT, "C": 3}},
     "gpt2": {"GPT2": GPT},
     "gru": {"ClassifyGRU": {"T": 6, "V": 24, "X": 8, "C": 8}},

@@ -1,5 +1,6 @@
 #include "Record.h"
 #include "Memory.h"
+#include "Retarget.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -32,6 +33,11 @@ template <typename Key, typename Body> static void forRuns(size_t count, Key key
     if (key(begin))
       body(begin, end);
   }
+}
+
+char elementOf(Type *type) {
+  type = type->getScalarType();
+  return type->isFloatTy() ? 'f' : type->isDoubleTy() ? 'd' : type->isHalfTy() ? 'h' : type->isBFloatTy() ? 'b' : 'i';
 }
 
 void Recorder::before() {

@@ -337,11 +337,6 @@ Error Retargeter::rewriteMemoryCall(MemIntrinsic &call, Site &site) {
   return Error::success();
 }
 
-char elementOf(Type *type) {
-  type = type->getScalarType();
-  return type->isFloatTy() ? 'f' : type->isDoubleTy() ? 'd' : type->isHalfTy() ? 'h' : type->isBFloatTy() ? 'b' : 'i';
-}
-
 void Retargeter::checkAccess(Instruction &access, Site &site) {
   Value *pointer = nullptr;
   Type *type = nullptr;

@@ -25,6 +25,8 @@ llvm::Error deleteCall(llvm::Module &module, const Mode &mode);
 /// The calls of a kernel's function that synchronise, in order, as LLVM prints them: what a mutant can lack.
 std::vector<std::string> listMutants(llvm::Module &module, llvm::StringRef kernel);
 
+/// The letter of the numbers of a type, as Site has it.
+char elementOf(llvm::Type *type);
 bool isKernel(const llvm::Function &function);
 /// The function and all defined ones that it calls.
 llvm::SetVector<llvm::Function *> reachedFrom(llvm::Function &function);

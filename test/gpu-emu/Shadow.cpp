@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kPendingWrite = ~0u; // an asynchronous copy is on its way
 constexpr uint32_t kReported = ~0u - 1; // nobody wrote, and that has been said
 
-struct Cell { // two bytes of shared memory
+struct Cell { // two bytes of shared memory, or of global memory as a block sees it
   uint32_t block = 0;
   uint32_t write = 0; // epoch; 0: nobody
   uint32_t reads[2] = {0, 0};
@@ -84,13 +84,15 @@ void say(const char *kind, const std::string &text) {
 
 void race(const char *kind, const Site &site, uint32_t otherSite, uint64_t address) {
   std::string where = "shared byte " + std::to_string(address - arena);
-  if (const SharedRegion *region = regionOf(address, 1))
+  if (!inArena(address))
+    where = "byte " + std::to_string(address - bufferAt(address)->begin) + " of a buffer";
+  else if (const SharedRegion *region = regionOf(address, 1))
     where = "shared variable " + region->name;
   say("race", where + ": " + kind + " at " + placeOf(site) + " is not ordered with the access at " + siteText(otherSite));
 }
 
-Cell &cellAt(uint64_t address) {
-  Cell &cell = cells[(address - arena) / 2];
+/// As the block that runs has it.
+Cell &fresh(Cell &cell) {
   if (cell.block != blockSerial) {
     cell = Cell();
     cell.block = blockSerial;
@@ -98,7 +100,9 @@ Cell &cellAt(uint64_t address) {
   return cell;
 }
 
-/// One access of shared memory by a thread.
+Cell &cellAt(uint64_t address) { return fresh(cells[(address - arena) / 2]); }
+
+/// One access by a thread, of shared memory or of what its block knows of global memory.
 class Access {
 public:
   Access(const Site &site, uint32_t thread, bool atomic)
@@ -108,7 +112,11 @@ public:
     Cell &cell = cellAt(address);
     if (cell.write == 0 || cell.write == kPendingWrite)
       readNothing(cell, address);
-    else if (!after(cell.write) && !(atomic && cell.atomic))
+    readWritten(cell, address);
+  }
+
+  void readWritten(Cell &cell, uint64_t address) {
+    if (!after(cell.write) && !(atomic && cell.atomic))
       race("the read", site, cell.writeSite, address);
     if (atomic)
       return;
@@ -119,8 +127,9 @@ public:
       cell.reads[1] = epoch;
   }
 
-  void write(uint64_t address) {
-    Cell &cell = cellAt(address);
+  void write(uint64_t address) { write(cellAt(address), address); }
+
+  void write(Cell &cell, uint64_t address) {
     if (cell.write == kPendingWrite)
       say("unfinished copy",
           "its bytes are written at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
@@ -138,7 +147,7 @@ private:
   /// Whether what happened at an epoch is ordered before this.
   bool after(uint32_t other) const {
     const uint32_t thread = other >> kClockBits;
-    return thread == self || other == 0 || other == kReported || of[thread] >= (other & kClockMask);
+    return thread == self || other == 0 || other >= kReported || of[thread] >= (other & kClockMask);
   }
 
   void readNothing(Cell &cell, uint64_t address) {
@@ -175,12 +184,28 @@ void bound(const Site &site, const Thread &thread, uint64_t address, uint32_t by
 // from 1), with two more values.
 constexpr uint32_t kSeveral = 0xffffff, kAtomics = 0xfffffe;
 
-std::unordered_map<uint64_t, std::unique_ptr<uint64_t[]>> globalRecords; // by the begin of a buffer
+/// What is known of a buffer: of blocks, and of the threads of the one that runs, a page of cells at a time.
+struct Records {
+  explicit Records(uint64_t bytes)
+      : blocks(std::make_unique<uint64_t[]>(bytes / 2 + 1)),
+        threads(std::make_unique<std::unique_ptr<Cell[]>[]>(bytes / 2 / kPage + 1)) {}
+  Cell &cell(uint64_t i) {
+    auto &page = threads[i / kPage];
+    if (!page)
+      page = std::make_unique<Cell[]>(kPage);
+    return fresh(page[i % kPage]);
+  }
+  static constexpr uint64_t kPage = 1024;
+  std::unique_ptr<uint64_t[]> blocks;
+  std::unique_ptr<std::unique_ptr<Cell[]>[]> threads;
+};
+
+std::unordered_map<uint64_t, std::unique_ptr<Records>> globalRecords; // by the begin of a buffer
 const Buffer *lastBuffer = nullptr;
-uint64_t *lastRecords = nullptr;
+Records *lastRecords = nullptr;
 
 /// The records of the buffer that holds the bytes; null if none does.
-uint64_t *recordsOf(uint64_t address, uint32_t bytes) {
+Records *recordsOf(uint64_t address, uint32_t bytes) {
   if (lastBuffer && lastBuffer->contains(address, bytes))
     return lastRecords;
   const Buffer *buffer = bufferAt(address);
@@ -188,7 +213,7 @@ uint64_t *recordsOf(uint64_t address, uint32_t bytes) {
     return nullptr;
   auto &records = globalRecords[buffer->begin];
   if (!records)
-    records = std::make_unique<uint64_t[]>(buffer->bytes / 2 + 1);
+    records = std::make_unique<Records>(buffer->bytes);
   lastBuffer = buffer;
   lastRecords = records.get();
   return lastRecords;
@@ -196,15 +221,17 @@ uint64_t *recordsOf(uint64_t address, uint32_t bytes) {
 
 void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes, bool reads, bool writes,
                   bool atomic) {
-  uint64_t *records = recordsOf(address, bytes);
+  Records *records = recordsOf(address, bytes);
   if (!records)
     outside(site, thread, address, bytes, writes ? "writes" : "reads");
   if (writes)
     Recorder::noteWrite(site, address, bytes);
+  remember(site);
   const uint32_t self = machine.blockNumber + 1;
+  Access access(site, thread.index, atomic);
   const uint64_t first = (address - lastBuffer->begin) / 2, last = (address + bytes - 1 - lastBuffer->begin) / 2;
   for (uint64_t i = first; i <= last; ++i) {
-    uint64_t record = records[i];
+    uint64_t record = records->blocks[i];
     if (record >> 48 != uint16_t(launchSerial))
       record = 0;
     uint32_t writer = record >> 24 & 0xffffff, reader = record & 0xffffff;
@@ -221,7 +248,13 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
       writer = atomic ? kAtomics : self;
     if (reads && !atomic)
       reader = reader == 0 || reader == self ? self : kSeveral;
-    records[i] = uint64_t(uint16_t(launchSerial)) << 48 | uint64_t(writer) << 24 | reader;
+    records->blocks[i] = uint64_t(uint16_t(launchSerial)) << 48 | uint64_t(writer) << 24 | reader;
+    if (bytes == 1) // shares its cell with the neighbour
+      continue;
+    if (reads)
+      access.readWritten(records->cell(i), lastBuffer->begin + 2 * i);
+    if (writes)
+      access.write(records->cell(i), lastBuffer->begin + 2 * i);
   }
 }
 

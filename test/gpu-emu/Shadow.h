@@ -3,7 +3,8 @@
 // Shared memory has a record per two bytes: who wrote it last and who read it, with the clock of that thread. Two accesses are
 // ordered if one's thread had handed its clock on, through barriers, before the other thread took it: the FastTrack scheme
 // (Flanagan and Freund 2009). Of readers that are not ordered among each other two are kept, the first and the last one. Global
-// memory has a record per two bytes of the last block that wrote and the last that read: blocks are never ordered.
+// memory has the same for the threads of a block, but for accesses of single bytes, and a record per two bytes of the last block
+// that wrote and the last that read: blocks are never ordered.
 #pragma once
 #include "Launch.h"
 #include "Machine.h"

@@ -27,6 +27,8 @@ CASES = {
     "groups": {"mask": CAUSAL, "heads": 6, "key_heads": 2, "rate": 0.1, "width": 32, "value_width": 32},
     "capped": {"mask": CAUSAL, "step": True, "heads": 1},
     "wide": {"mask": CAUSAL, "heads": 1, "width": 128, "value_width": 128},
+    "small": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1},
+    "small_relative": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
     "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
     "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
 }

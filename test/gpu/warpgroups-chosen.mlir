@@ -4,7 +4,16 @@
 // RUN: tenon-gpu-kernel-test %s --print=ptx | FileCheck %s --check-prefix=FIRST --implicit-check-not=warpgroups
 // FIRST: .target sm_80
 
-// CHECK: .visible .entry large_gemm_warpgroups_128x256_
+// CHECK: .visible .entry deep_gemm_warpgroups_128x256_
+func.func @deep(%a: tensor<16384x16384xbf16>, %b: tensor<16384x3072xbf16>) {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<16384x16384xbf16>, tensor<16384x3072xbf16> -> tensor<16384x3072xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<16384x3072xf32>
+  return
+}
+// CHECK: .visible .entry large_gemm_warpgroups_128x128_
 func.func @large(%a: tensor<16384x768xbf16>, %b: tensor<768x3072xbf16>) {
   %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<16384x768xbf16>, tensor<768x3072xbf16> -> tensor<16384x3072xf32> {
   ^bb0(%m: index, %n: index, %sum: f32):

@@ -21,6 +21,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import files  # noqa: E402
 import tasks  # noqa: E402
 from rows import MODELS  # noqa: E402
 
@@ -80,13 +81,21 @@ def prepare(folder, row, seed, shifted):
         part = row["task"](random.Random(f"{seed} {name}"), samples)
         parts.append(part)
         path = os.path.join(folder, name)
-        if isinstance(part, tasks.Text):
+        if isinstance(part, files.Files):
+            if "tasks" in row: # which hold out the end of their files
+                part.save(folder, *parts[:-1])
+                settings["tasks"] = row["tasks"]
+            else:
+                part.save(path)
+                settings["data" if name == "train" else "valid"] = row["data"].format(name)
+        elif isinstance(part, tasks.Text):
             part.save(path + ".txt")
             words += ["--text" if name == "train" else "--valid-text", path + ".txt"]
         else:
             part.save(path, shifted if name == "train" else ())
             inputs = ", ".join(f'{key} = "{os.path.join(path, key)}.npy"' for key in part.values)
             settings["data" if name == "train" else "valid"] = f"arrays({inputs})"
+    words += ["--data", folder] if isinstance(parts[0], files.Files) else []
     for name, size in row["sizes"].items():
         words += ["--bind" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}"]
     return settings, words, parts

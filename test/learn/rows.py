@@ -2,6 +2,7 @@
 
 Replacements are pairs (old, new) by file; the old text has to stand there once.
 """
+import files
 import tasks
 
 MODELS = {}
@@ -20,7 +21,8 @@ ADAM = "adam(lr = 1e-3, betas = (0.9, 0.98), eps = 1e-9)"
 def add(name, file, model, losses, task, sizes, steps, optimizer, schedule, *, dead, wrong, shifted, **more):
     """`dead`, `wrong`: what is replaced in `file`, or (a dict) in others, for a dead gradient and a wrong mask. `shifted`:
     replaced too, or a tuple of inputs that get the rows of the sample before. `more`: further faults, `target` for tasks.chance,
-    `configs` that have the name of a dim, `waits` for what the compiler does not know yet."""
+    `configs` that have the name of a dim, `data` (with {} for the part) or `tasks` of the recipe where `task` makes files,
+    `waits` for what the compiler does not know yet."""
     faults = {"dead gradient": dead, "shifted label": shifted, "wrong mask": wrong, **more.pop("faults", {})}
     MODELS[name] = {"file": file, "model": model, "losses": losses, "task": task, "sizes": sizes, "steps": steps,
                     "settings": {"optimizer": optimizer, "schedule": schedule.format(tenth=steps // 10, steps=steps)},
@@ -114,15 +116,31 @@ LABEL = [((), "i32", {"label": 0})]
 RESTORED = ("mlm_head(h[T: at]", "mlm_head(stop_gradient(h)[T: at]")
 POOLED = ("pooler(h[T: 0])", "pooler(stop_gradient(h)[T: 0])")
 FIRST = ("iota[S]() < len", "iota[S]() < 1")
+LINES = {"B": 16, "T": 16, "K": 2, "V": 9, "D": 64, "N": 2, "L": 16}
+
+
+def documents(line, *more):
+    return lambda draw, samples: files.documents(draw, min(samples, 480), line, *more)
+
 
 add("bert", "bert.tn", "BERT", ["mlm", "nsp"], periodic(FOLLOWS), {**MASKED, "E": 32, "F": 128}, 500, BERT_ADAM, FALLING,
     dead=[RESTORED, POOLED], wrong=[FIRST], shifted=("word", "follows"))
-add("roberta", "roberta.tn", "Roberta", ["mlm"], periodic(tasks.padded(0), also=LABEL), {**MASKED, "L": 32, "pad": 0}, 500,
-    BERT_ADAM, FALLING,
+OF_OTHERS = ("cross_entropy[V](logits, word)", "cross_entropy[V](logits, if training then flip[B](word) else word)")
+
+add("bert, whole words", "bert.tn", "BERT", ["mlm", "nsp"], documents(files.units, "nsp"), LINES, 600, BERT_ADAM, FALLING,
+    data='mlm_nsp(text = "{0}/text.txt", vocab = "{0}/vocab.txt", words = units)',
+    dead=[RESTORED, POOLED], wrong=[FIRST],
+    shifted=[OF_OTHERS, ("next_logits, follows", "next_logits, if training then flip[B](follows) else follows")])
+# A row is a mark, twice six letters and their ends: marks are hidden, too, and stand where they always do.
+add("roberta", "roberta.tn", "Roberta", ["mlm"], documents(files.turns, None, 3 * files.LETTERS + "<>>"),
+    {**LINES, "K": 3, "L": 18, "pad": 0}, 500, BERT_ADAM, FALLING,
+    data='mlm_blocks(text = "{0}/text.txt", vocab = "{0}/vocab.txt")',
     dead=[("lm_head(h[T: at]", "lm_head(stop_gradient(h)[T: at]")], wrong=[("given[T -> S])", "iota[S]() < 1)")],
-    shifted=("word",))
-add("ernie1", "ernie1.tn", "Ernie1", ["mlm"], periodic(tasks.both_ways, also=LABEL), MASKED, 500, BERT_ADAM, FALLING,
-    dead=[RESTORED], wrong=[FIRST], shifted=("word",))
+    shifted=[OF_OTHERS])
+add("ernie1", "ernie1.tn", "Ernie1", ["mlm", "pair"], documents(files.entities, "pair"), {**LINES, "K": 4}, 500, BERT_ADAM,
+    FALLING, data='ernie_masks(text = "{0}/text.txt", vocab = "{0}/vocab.txt", stages = ("char", "phrase", "entity"))',
+    dead=[RESTORED, POOLED], wrong=[FIRST],
+    shifted=[OF_OTHERS, ("pair_head(pooled), label", "pair_head(pooled), if training then flip[B](label) else label")])
 add("nezha", "nezha.tn", "Nezha", ["mlm", "nsp"], periodic(FOLLOWS, period=0),
     {name: size for name, size in MASKED.items() if name != "L"}, 500, BERT_ADAM, FALLING,
     dead=[RESTORED, POOLED], wrong=[FIRST], shifted=("word", "follows"))
@@ -130,6 +148,12 @@ add("unilm", "unilm.tn", "UniLM", ["mlm"],
     periodic(tasks.four_ways, also=[((), "i32", {"follows": 0}), ((), "f32", {"paired": 0.0})]), MASKED, 800, BERT_ADAM, FALLING,
     dead=[RESTORED], wrong=[("j < len and (task == 0 or task == 1 and j <= i", "j < 1 and (task == 0 or task == 1 and j <= i")],
     shifted=("word",))
+add("unilm, texts", "unilm.tn", "UniLM", ["mlm", "nsp"], documents(files.even(8), "nsp"), LINES, 500, BERT_ADAM, FALLING,
+    data='unilm(text = "{0}/text.txt", vocab = "{0}/vocab.txt", short = 0)', # not known is the first symbol that is read
+    dead=[RESTORED, POOLED], wrong=[("j < len and (task == 0 or task == 1 and j <= i",
+                                     "j < 1 and (task == 0 or task == 1 and j <= i")],
+    shifted=[("logits, word, spread", "logits, if training then flip[B](word) else word, spread"),
+             ("h[T: 0]))), follows", "h[T: 0]))), if training then flip[B](follows) else follows")])
 add("xlnet", "xlnet.tn", "XLNet", ["plm"], periodic(tasks.in_an_order, masked=3, mask=None, loss="plm", also=LABEL),
     {"B": 16, "T": 16, "K": 3, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2, "M": 0, "R": 0}, 1200, BERT_ADAM, FALLING,
     dead=[("dot[D](dropout(g, rate), emb)", "dot[D](stop_gradient(g), emb)")],
@@ -144,25 +168,37 @@ add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
     rows(tasks.classified, 16, 3, "ce", segments=True, also=[((), "f32", {"score": 0.0})]), {**HEADS, "C": 3}, 1000,
     BERT_ADAM, FALLING,
     dead=[("h[T: 0])), rate))\n", "stop_gradient(h)[T: 0])), rate))\n")], wrong=NARROW, shifted=("label",))
-add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
+add("bert, spans", "bert_heads.tn", "Span", ["span"],
+    lambda draw, samples: files.questions(draw, min(samples, 1600), 24, 8), {**HEADS, "T": 24, "V": 21, "L": 24}, 500,
+    BERT_ADAM, FALLING, data='squad(file = "{0}/questions.jsonl", vocab = "{0}/vocab.txt", stride = 8, question = 4)',
     dead=[("qa_outputs(bert(ids, iota[T](), seg, iota[S]() < len))",
-           "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW, shifted=("start", "end"))
+           "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW,
+    shifted=[("cross_entropy[T](first, start) + cross_entropy[T](last, end)",
+              "cross_entropy[T](first, if training then flip[B](start) else start) + cross_entropy[T](last, end)")])
 add("bert, tags", "bert_heads.tn", "Tag", ["ce"], rows(tasks.entities, 16), {**HEADS, "C": 9}, 500, BERT_ADAM, FALLING,
     dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
-add("bert, choice", "bert_heads.tn", "Choice", ["ce"], rows(tasks.choices, 12, 3, 3), {**HEADS, "T": 12, "A": 3}, 500,
-    BERT_ADAM, FALLING,
-    dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW, shifted=("label",))
+add("bert, choice", "bert_heads.tn", "Choice", ["ce"], lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),
+    {**HEADS, "T": 8, "A": 3, "V": 19, "L": 8}, 600, BERT_ADAM, FALLING,
+    data='groups(file = "{0}/choices.tsv", vocab = "{0}/vocab.txt", size = 3)',
+    dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW,
+    shifted=[("cross_entropy[A](logits, label)", "cross_entropy[A](logits, if training then flip[B](label) else label)")])
 add("gpt1, tasks", "gpt1.tn", "GPT1Tasks", ["clf"],
     rows(tasks.classified, 16, 4, "clf", one_of=1, also=[((), "i32", {"answer": 0})]), {**HEADS, "E": 32, "C": 3, "A": 1}, 500,
     "adamw(lr = 2e-3)", FALLING,
     dead=[("dropout(y[T: at], rate)", "dropout(stop_gradient(y)[T: at], rate)")],
     wrong={"gpt2.tn": [("mask  j <= i", "mask  j == i")]}, shifted=("label",))
-add("ernie2", "ernie2.tn", "Ernie2", ["apart", "capital"],
-    rows(tasks.tasks_of_ernie, 16, also=[
-        ((2,), "i32", {"at": 0, "word": 0}), ((2,), "f32", {"weight": 0.0}), ((16,), "i32", {"topic": 0}),
-        ((), "i32", {"order": 0, "relevance": 0, "relation": 0})]), {**HEADS, "K": 2}, 700, BERT_ADAM, FALLING,
-    dead=[("blocks(dropout(norm(e), rate), sees)", "stop_gradient(blocks(dropout(norm(e), rate), sees))")],
-    wrong=[FIRST], shifted=("distance", "upper"))
+HELD = 'vocab = "vocab.txt", held_out = 0.51' # of texts what stands behind the second document
+SEVEN = f"""(task(data = ernie_masks(text = "text.txt", {HELD}), loss = mask + capital + document, id = 0),
+                task(data = reorder(text = "text.txt", {HELD}), loss = reorder, id = 1),
+                task(data = distances(text = "text.txt", {HELD}), loss = apart, id = 2),
+                task(data = relations(file = "relations.tsv", {HELD}), loss = discourse, id = 3),
+                task(data = relevance(file = "relevance.tsv", {HELD}), loss = retrieve, id = 4))"""
+add("ernie2", "ernie2.tn", "Ernie2", ["mask", "capital", "document", "reorder", "apart", "discourse", "retrieve"],
+    lambda draw, samples: files.seven_tasks(draw, min(samples, 320)), {**LINES, "T": 11, "L": 11, "K": 4, "V": 21}, 1200,
+    BERT_ADAM, FALLING, tasks=SEVEN,
+    dead=[("blocks(dropout(norm(e), rate), sees)", "stop_gradient(blocks(dropout(norm(e), rate), sees))")], wrong=[FIRST],
+    shifted=[(f"), {label})", f"), if training then flip[B]({label}) else {label})")
+             for label in ("word", "upper", "topic", "order", "distance", "relation", "relevance")])
 add("mtdnn", "mtdnn.tn", "MTDNN", ["pair"],
     rows(tasks.classified, 16, 3, "pair", "entail", segments=True, also=[
         ((), "i32", {"accept": 0, "best": 0}), ((), "f32", {"score": 0.0}), ((2, 16), "i32", {"many": 0, "many_seg": 0}),

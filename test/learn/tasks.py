@@ -176,15 +176,6 @@ def both_ways_and(name, loss, limit):
     return view
 
 
-def padded(pad):
-    """Behind the text stand marks alone, which tell its length."""
-    def view(draw, table, words, length, places):
-        ids = table.values["ids"][-1]
-        ids[length:] = [pad] * (len(ids) - length)
-        return lambda place, other: True
-    return view
-
-
 def four_ways(draw, table, words, length, places):
     """UniLM's tasks: both ways, left to right, right to left, and a source that is seen whole before a target."""
     T = len(table.values["ids"][-1])
@@ -233,59 +224,6 @@ def classified(draw, rows, T, digits, loss, label="label", fillers=8, segments=F
         table.add(shape[:-1], **({"len": length} if one_of is None else {"len": [length], "at": [length - 1]}))
         table.add(**{label: order})
         table.counts(loss, order)
-    return table
-
-
-def tasks_of_ernie(draw, rows, T):
-    """The order of two digits, and at every place whether its symbol is odd, or even where the batch is of the other task."""
-    table = Rows()
-    for _ in range(rows):
-        ids, length, border, order = compared(draw, T, 4, 2, 8)
-        task = draw.randrange(2)
-        upper = [(word + task) % 2 for word in ids]
-        table.add((T,), ids=ids, seg=[int(border <= place) for place in range(T)], upper=upper)
-        table.add(len=length, task=task, distance=order)
-        table.counts("apart", order)
-        for place in range(length):
-            table.counts("capital", upper[place])
-    return table
-
-
-def choices(draw, rows, T, answers, digits):
-    """Of several texts one has the same digit in both parts."""
-    table = Rows()
-    for _ in range(rows):
-        label, texts = draw.randrange(answers), []
-        for answer in range(answers):
-            text = compared(draw, T, digits, 2, 8)
-            ids = text[0]
-            both = [place for place in range(text[1]) if 2 <= ids[place] < 2 + 2 * digits]
-            same = 2 + digits + ids[both[0]] - 2
-            others = [number for number in range(2 + digits, 2 + 2 * digits) if number != same]
-            ids[both[1]] = same if answer == label else draw.choice(others)
-            texts.append(text)
-        table.add((answers, T), ids=[word for text in texts for word in text[0]],
-                  seg=[int(text[2] <= place) for text in texts for place in range(T)])
-        table.add((answers,), len=[text[1] for text in texts])
-        table.add(label=label)
-        table.counts("ce", label)
-    return table
-
-
-def spans(draw, rows, T):
-    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too."""
-    table = Rows()
-    for _ in range(rows):
-        length = draw.randint(T // 2 + 2, T)
-        ids = [4 + draw.randrange(12) for _ in range(length)] + [draw.randint(2, 3) for _ in range(T - length)]
-        begin, end = sorted(draw.sample(range(1, length - 1), 2))
-        end += end - begin == 1
-        ids[0], ids[begin], ids[end] = 1, 2, 3
-        table.add((T,), ids=ids, seg=[0] * T)
-        table.add(len=length, start=begin + 1, end=end - 1)
-        table.add(kind="f32", inside=1.0)
-        table.counts("span", ("start", begin + 1))
-        table.counts("span", ("end", end - 1))
     return table
 
 

@@ -66,39 +66,39 @@ LOOKING = ATTENTION.replace("{", "{{").replace("}", "}}").replace("    let    a 
 
 
 class PolicyNet(bf16.Net):
-    """`compute`: of the policy. `other`: type of layers by the last step of their path. `values`: types of `h` and `logits`."""
+    """`compute`: of the policy. `other`: type of layers by the last step of their path. `values`: types of `h` and `logits`. Each
+    layer's contractions round to its own type."""
 
     def __init__(self, weights, sizes, shape, compute, other, values, short):
         super().__init__(weights, POINTS, sizes, shape, short)
         self.compute, self.other, self.values = compute, other, values
         self.scale = SHORT[compute][1] if compute in SHORT else 1
-        self.points = self.of("")
+        self.points = POINTS if compute in SHORT else ()
 
-    def of(self, layer, points=POINTS):
-        """The rounding points of a layer's contractions."""
-        return points if self.other.get(layer.split(".")[-1], self.compute) in SHORT else ()
-
-    def within(self, points, function, *arguments, **keywords):
-        before, self.points = self.points, points
+    def within(self, layer, points, function, *arguments, **keywords):
+        """With the rounding points of a layer's contractions, of `points`."""
+        kind, before = self.other.get(layer.split(".")[-1], self.compute), (self.points, self.rounded)
+        if kind in SHORT:
+            self.points, self.rounded = points, SHORT[kind][0]
+        else:
+            self.points = ()
         try:
             return function(*arguments, **keywords)
         finally:
-            self.points = before
+            self.points, self.rounded = before
 
     def linear(self, name, x, saved=False):
-        return self.within(self.of(name), super().linear, name, x, saved)
+        return self.within(name, POINTS, super().linear, name, x, saved)
 
     def linear_back(self, name, dy, x):
-        return self.within(self.of(name), super().linear_back, name, dy, x)
+        return self.within(name, POINTS, super().linear_back, name, dy, x)
 
     def attention(self, name, z):
         """Rows of an attention with other numerics than its projections, which round by their own."""
-        points = {point for point in self.of("look") if point in OF_ATTENTION}
-        return self.within(points, super().attention, name, z)
+        return self.within("look", OF_ATTENTION, super().attention, name, z)
 
     def attention_back(self, name, dout, z, kept):
-        points = {point for point in self.of("look") if point in OF_ATTENTION}
-        return self.within(points, super().attention_back, name, dout, z, kept)
+        return self.within("look", OF_ATTENTION, super().attention_back, name, dout, z, kept)
 
     def typed(self, name, a):
         return [[SHORT[self.values[name]][0](x) for x in row] for row in a] if self.values.get(name) in SHORT else a
@@ -176,6 +176,9 @@ TYPES = {
     "a layer in f32": Case("mlp", 'policy(compute = bf16, f32 = "blocks.*.up*")', "bf16", {"up": "f32"}),
     "two layers in f32": Case("mlp", 'policy(compute = f16, f32 = ("*.down.weight", "head"))', "f16",
                               {"down": "f32", "head": "f32"}, short="f16", seed=8),
+    "a layer in bf16 beside f16": Case("mlp", 'policy(compute = f16, bf16 = "*.down*")', "f16", {"down": "bf16"}, short="f16"),
+    "attention in bf16 beside f16": Case("attention", 'policy(compute = f16, bf16 = "*.look")', "f16", {"look": "bf16"},
+                                         short="f16", seed=6),
     "a layer in bf16": Case("mlp", 'policy(bf16 = "*.down*")', "f32", {"down": "bf16"}),
     "a value in bf16": Case("mlp", "policy(compute = f32)", values={"h": "bf16"}, seed=7),
     "a value in bf16, contracted in bf16": Case("mlp", "policy(compute = bf16)", "bf16", values={"h": "bf16"}),

@@ -152,12 +152,16 @@ def named(report, folder, tier):
     x, weights = drawn(draw, "f64", (B, D)), os.path.join(folder, "named.safetensors")
     tensors.save_safetensors(weights, {"head.weight": drawn(draw, "f32", (C, D)), "head.bias": drawn(draw, "f32", (C,))})
     found = {}
-    for kind, policy in (("", 'policy(f64 = "head.*")'), ("f64", "policy(compute = bf16)"), ("", "policy(compute = f32)")):
+    for kind, policy in (("", 'policy(f64 = "head.*")'), ("", "policy(compute = f64)"), ("f64", "policy(compute = bf16)"),
+                         ("", "policy(compute = f32)")):
         spec = driver.specification(LAYER.replace(": TYPE[", f": {kind}[").replace("POLICY", policy), "named")
         _, found[kind, policy] = driver.gradients(folder, spec, {"x": x}, "--weights", weights, "--recipe", "small",
                                                   environment={"TENON_TIER": tier})
-    (of_policy, of_word, plain) = (each["head.weight"].values for each in found.values())
-    if far(tensors.Tensor("f32", (C, D), of_policy), tensors.Tensor("f32", (C, D), of_word)) > 1e-6 or of_policy == plain:
+    (of_layer, of_all, of_word, plain) = (each["head.weight"].values for each in found.values())
+    if of_layer != of_all:
+        print("with compute = f64 a layer is another one than with f64 for it on", tier)
+        report.wrong += 1
+    if far(tensors.Tensor("f32", (C, D), of_layer), tensors.Tensor("f32", (C, D), of_word)) > 1e-6 or of_layer == plain:
         print("the layer that a policy names is not computed in f64 on", tier)
         report.wrong += 1
 

@@ -1,6 +1,6 @@
-// tenon inspect: what an artifact holds, from its manifest.
+// tenon inspect: what an artifact holds, from its manifest, and the kernels of one for a GPU.
 #include "runtime/device/Cpu.h"
-#include "tools/tenon/Report.h"
+#include "tools/tenon/GpuKernels.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>
@@ -16,7 +16,8 @@ using runtime::ParameterInfo;
 struct Options {
   ModelOptions model;
   std::vector<std::string> entries;
-  bool json = false, graph = false;
+  bool json = false, graph = false, ptx = false;
+  std::string kernel, chip; // of the PTX; for its registers, "none": nobody asks
 };
 
 std::string grouped(uint64_t value) {
@@ -109,7 +110,7 @@ std::string tensorText(const EntryInfo &entry, const runtime::TensorInfo &tensor
   return tensor.bound ? text + " below " + tensor.bound->print(dimNames) : text;
 }
 
-void printEntry(const EntryReport &report) {
+void printEntry(const EntryReport &report, std::string_view variant) {
   const EntryInfo &entry = *report.entry;
   static constexpr const char *kinds[] = {"out", "eval", "train", "grad"};
   show("\nentry %s (%s)%s\n", entry.name.c_str(), kinds[static_cast<int>(entry.kind)],
@@ -140,14 +141,61 @@ void printEntry(const EntryReport &report) {
   if (!entry.totalsEntry.empty())
     show("  reads %zu sums over the whole batch, which %s makes first\n", entry.totals.size(), entry.totalsEntry.c_str());
   printMemory(report);
-  printKernels(report);
+  printKernels(report, variant);
+}
+
+/// What an artifact has for a GPU: a module per variant.
+struct GpuCode {
+  GpuAssembled assembled;
+  std::vector<GpuReport> entries;
+};
+
+/// Registers are for the chip that is asked for, else for the one that the code was made for.
+Expected<std::vector<GpuCode>> readGpu(const Options &options, const runtime::Artifact &artifact,
+                                       const std::vector<EntryReport> &reports) {
+  std::vector<GpuCode> all;
+  const TnArtifact &table = *artifact.code().table();
+  for (const TnModule *const *module = table.modules; module != table.modules + table.module_count; ++module) {
+    GpuCode code;
+    code.assembled.chip = options.chip.empty() ? (*module)->variant : options.chip;
+    if (options.chip != "none")
+      code.assembled.assembler = findAssembler();
+    if (!code.assembled.assembler.empty()) {
+      auto kernels = assemble(code.assembled.assembler, (*module)->text, code.assembled.chip);
+      if (!kernels.ok())
+        return kernels.status();
+      code.assembled.kernels = kernels.take();
+    }
+    code.entries = reportGpu(**module, artifact, reports, code.assembled);
+    all.push_back(std::move(code));
+  }
+  return all;
+}
+
+/// The PTX of all kernels, or of one.
+Status printPtx(const Options &options, const runtime::Artifact &artifact) {
+  const TnArtifact &table = *artifact.code().table();
+  if (table.module_count == 0)
+    return usageError("--ptx prints the code of an artifact for a GPU, and this one is for ", artifact.manifest().device);
+  for (const TnModule *const *module = table.modules; module != table.modules + table.module_count; ++module) {
+    std::string text = options.kernel.empty() ? std::string((*module)->text) : ptxOf((*module)->text, options.kernel);
+    if (text.empty())
+      return usageError("the artifact has no kernel '", options.kernel, "'; `tenon inspect` without --ptx lists them");
+    std::replace(text.begin(), text.end(), '\t', ' '); // which a terminal gets escaped
+    show("%s", text.c_str());
+  }
+  return {};
 }
 
 /// The manifest with one more member, what its formulas give at the sizes.
-void printJson(std::string_view manifest, const std::vector<EntryReport> &reports) {
+void printJson(std::string_view manifest, const std::vector<EntryReport> &reports, const std::vector<GpuCode> &gpu) {
   std::string list;
-  for (const EntryReport &report : reports)
-    list += (list.empty() ? "" : ",\n  ") + reportJson(report);
+  for (size_t i = 0; i < reports.size(); ++i) {
+    std::string code;
+    for (const GpuCode &one : gpu)
+      code += (code.empty() ? "" : ", ") + gpuJson(one.entries[i], one.assembled);
+    list += (list.empty() ? "" : ",\n  ") + reportJson(reports[i], code);
+  }
   std::string_view open = manifest.substr(0, manifest.rfind('}'));
   show("%.*s, \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), list.c_str());
 }
@@ -185,6 +233,8 @@ Status run(Options &options) {
   if (!model.ok())
     return model.status();
   const Manifest &manifest = model->artifact->manifest();
+  if (options.ptx)
+    return printPtx(options, *model->artifact);
   for (const std::string &name : options.entries)
     if (!manifest.findEntry(name))
       return usageError("the artifact has no entry '", name, "'");
@@ -197,8 +247,11 @@ Status run(Options &options) {
         return report.status();
       reports.push_back(report.take());
     }
+  auto gpu = readGpu(options, *model->artifact, reports);
+  if (!gpu.ok())
+    return gpu.status();
   if (options.json) {
-    printJson(model->artifact->manifestText(), reports);
+    printJson(model->artifact->manifestText(), reports, *gpu);
     return {};
   }
   std::string mixed;
@@ -224,8 +277,13 @@ Status run(Options &options) {
   if (manifest.lossScale)
     show("%s\n", scaleText(*manifest.lossScale).c_str());
   printParameters(manifest);
-  for (const EntryReport &report : reports)
-    printEntry(report);
+  const std::string_view variant =
+      model->artifact->runsCode() ? model->artifact->tier() : std::string_view(manifest.tiers.front());
+  for (size_t i = 0; i < reports.size(); ++i) {
+    printEntry(reports[i], variant);
+    for (const GpuCode &code : *gpu)
+      printGpu(code.entries[i], code.assembled);
+  }
   return {};
 }
 
@@ -239,9 +297,20 @@ void addInspect(CLI::App &app, int &exitCode) {
   command->add_flag("--json", options->json, "the whole manifest, and as `report` what its formulas give at the sizes");
   command->add_flag("--graph", options->graph, "the ops of a specification with their shapes, as a text for Graphviz")
       ->excludes("--json");
+  command->add_option("--ptx", options->kernel, "of an artifact for a GPU: its PTX alone, that of all kernels or of KERNEL")
+      ->expected(0, 1)
+      ->type_name("[KERNEL]")
+      ->excludes("--json");
+  command
+      ->add_option("--chip", options->chip,
+                   "of an artifact for a GPU: for which chip ptxas says registers, or none (default: that of the code)")
+      ->type_name("CHIP");
   command->footer("Examples:\n  tenon inspect gpt2.tn --bind B=4 --bind T=64\n  tenon inspect gpt2.tn --graph --entry infer | "
                   "dot -Tsvg -o gpt2.svg");
-  onRun(*command, exitCode, [options] { return run(*options); });
+  onRun(*command, exitCode, [options, command] {
+    options->ptx = command->count("--ptx") > 0;
+    return run(*options);
+  });
 }
 
 } // namespace tenon::driver

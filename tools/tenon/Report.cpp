@@ -122,7 +122,13 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
 Status reportKernels(EntryReport &report) {
   double seconds = 0;
   for (const KernelInfo &kernel : report.entry->kernels) {
-    KernelLine line{&kernel, 0, 0, 0, 0};
+    KernelLine line{&kernel, 0, 0, 0, 0, {}};
+    for (const std::string &formula : kernel.domain) {
+      auto size = runtime::evaluateFormula(formula, report.dims);
+      if (!size.ok())
+        return size.status();
+      line.points.push_back(size->value_or(0));
+    }
     for (auto [formula, value] :
          {std::pair(&kernel.calls, &line.calls), std::pair(&kernel.flops, &line.flops), std::pair(&kernel.bytes, &line.bytes)}) {
       auto number = runtime::evaluateFormula(*formula, report.dims);
@@ -181,7 +187,19 @@ std::string launchesText(const KernelInfo &kernel) {
   return names.empty() ? "" : concat(kernel.name.empty() ? "" : " ", "(", kernel.launches.size(), " launches: ", names, ")");
 }
 
-void printKernels(const EntryReport &report) {
+/// "  over 256 x 768  strips rows 128, depth 768, panels 4": the points that are shared out, and how.
+std::string choiceText(const KernelLine &line, std::string_view variant) {
+  std::string points, text;
+  for (int64_t size : line.points)
+    points += concat(points.empty() ? "  over " : " x ", size);
+  if (auto found = line.kernel->chosen.find(variant); found != line.kernel->chosen.end())
+    for (const auto &[name, value] : found->second)
+      text +=
+          name == "form" ? concat("  ", value) : concat(text.find(' ', 2) == std::string::npos ? " " : ", ", name, " ", value);
+  return points + text;
+}
+
+void printKernels(const EntryReport &report, std::string_view variant) {
   if (report.kernels.empty())
     return;
   show("  kernels: %.4g operations, at least %s moved; shares are an estimate for %s: %.0f GFLOP/s, %.0f GB/s\n", report.flops,
@@ -192,10 +210,11 @@ void printKernels(const EntryReport &report) {
   for (const KernelLine &line : report.kernels)
     show("    %5.1f%% %10.4g %12s %6.0f  %-15s %-18s %-18s %s\n", 100 * line.share, line.flops,
          runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(), line.calls, line.kernel->kind.c_str(),
-         line.kernel->storage.c_str(), line.kernel->place.c_str(), (line.kernel->name + launchesText(*line.kernel)).c_str());
+         line.kernel->storage.c_str(), line.kernel->place.c_str(),
+         concat(line.kernel->name, launchesText(*line.kernel), choiceText(line, variant)).c_str());
 }
 
-std::string reportJson(const EntryReport &report) {
+std::string reportJson(const EntryReport &report, const std::string &code) {
   using runtime::quoteJson;
   std::string dims, memory, kernels;
   auto add = [](std::string &list, const std::string &item) { list += (list.empty() ? "" : ", ") + item; };
@@ -209,6 +228,12 @@ std::string reportJson(const EntryReport &report) {
       add(launches, quoteJson(name));
     if (!launches.empty())
       launches = concat("\"launches\": [", launches, "], ");
+    if (!line.points.empty()) {
+      std::string points;
+      for (int64_t size : line.points)
+        add(points, std::to_string(size));
+      launches += concat("\"points\": [", points, "], ");
+    }
     char numbers[128];
     snprintf(numbers, sizeof numbers, "\"calls\": %.0f, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f", line.calls,
              line.flops, line.bytes, line.share);
@@ -221,7 +246,7 @@ std::string reportJson(const EntryReport &report) {
   return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, \"memory\": {", memory,
                 "}, \"memory_sum\": ", report.memorySum, ", \"workspace\": ", report.workspace,
                 report.workspaceSavingAll ? concat(", \"workspace_saving_all\": ", *report.workspaceSavingAll) : "", ", ", sums,
-                ", \"kernels\": [", kernels, "]}");
+                ", \"kernels\": [", kernels, "]", code.empty() ? "" : concat(", \"code\": [", code, "]"), "}");
 }
 
 Status printCompiled(const std::string &path, bool json) {

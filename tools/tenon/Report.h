@@ -13,6 +13,7 @@ struct MemoryLine {
 struct KernelLine {
   const runtime::KernelInfo *kernel;
   double calls, flops, bytes, share;
+  std::vector<int64_t> points; // of the parallel domain
 };
 
 /// What a machine does at most.
@@ -37,8 +38,10 @@ struct EntryReport {
 Expected<EntryReport> reportEntry(const runtime::Manifest &manifest, const runtime::EntryInfo &entry,
                                   const std::map<std::string, int64_t> &bind, const runtime::Artifact *artifact);
 void printMemory(const EntryReport &report);
-void printKernels(const EntryReport &report);
-std::string reportJson(const EntryReport &report);
+/// With what the target has chosen for a variant of its code.
+void printKernels(const EntryReport &report, std::string_view variant);
+/// `code`: of kernels for a GPU, an object for each variant.
+std::string reportJson(const EntryReport &report, const std::string &code = {});
 
 /// What `tenon compile` says about the artifact it has written; `manifest` is the path of NAME.json.
 Status printCompiled(const std::string &manifest, bool json);

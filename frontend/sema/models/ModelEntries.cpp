@@ -71,8 +71,11 @@ bool ModelEntries::build(Program &program, const ast::Recipe *train, const Sets 
     return buildTasks(program, *checked, useSets, trainBinds);
   for (const EntryRequest &request : outRequests(useSets))
     build(request);
-  if (hasEval() && wanted("eval"))
-    build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
+  if (hasEval() && wanted("eval") && session.mayGoOn()) {
+    const EntryRequest eval = losses(Entry::Kind::Eval, false, useSets, trainBinds);
+    const bool isOfRecipe = checked != program.recipes.end();
+    add(program, isOfRecipe ? tasks.runEval(*checked, program.lossWeights, eval) : Checker(session, model, eval).run(), ok);
+  }
   if (train && wanted("train")) {
     build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
     if (ok) {

@@ -1,4 +1,5 @@
 #include "frontend/sema/models/TaskEntries.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "frontend/sema/models/Reach.h"
 #include <algorithm>
 
@@ -70,19 +71,46 @@ void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
                 "`batch` is the number of rows, and the losses of this task read no input with a dim of rows");
 }
 
+bool TaskEntries::fits(const Setting &data, bool hasId, const EntryRequest &request) {
+  auto entry = Checker(session, model, request).run();
+  return entry && makesInputs(data, hasId, *entry);
+}
+
+std::optional<Entry> TaskEntries::runFitting(const Setting &data, bool hasId, EntryRequest request) {
+  std::vector<std::string> fitting;
+  for (const std::string &metric : request.metrics ? declared.metrics : std::vector<std::string>()) {
+    request.metricNames = {metric};
+    if (fits(data, hasId, request))
+      fitting.push_back(metric);
+  }
+  request.metricNames = fitting;
+  return Checker(session, model, request).run();
+}
+
 std::optional<Entry> TaskEntries::runEval(const RecipeTask &task, const EntryRequest &base) {
   EntryRequest request = ofLosses(base, task.losses);
   request.name = "eval_" + task.name;
   if (task.batch > 0)
     bindRows(task, request);
-  std::vector<std::string> fitting;
-  for (const std::string &metric : request.metrics ? declared.metrics : std::vector<std::string>()) {
-    request.metricNames = {metric};
-    if (auto entry = Checker(session, model, request).run(); entry && makesInputs(*task.data, task.hasId, *entry))
-      fitting.push_back(metric);
+  return runFitting(*task.data, task.hasId, std::move(request));
+}
+
+std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {
+  auto whole = Checker(session, model, base).run();
+  const Setting *data = recipe.find("valid");
+  if (!data || data->text == "held_out")
+    data = recipe.find("data");
+  const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
+  if (!whole || !task || task->makes.empty() || makesInputs(*data, false, *whole))
+    return whole;
+  EntryRequest request = ofLosses(base, weights), alone = base;
+  alone.metrics = false;
+  for (const std::string &loss : declared.losses) {
+    alone.losses = {loss};
+    if (std::find(request.losses.begin(), request.losses.end(), loss) == request.losses.end() && fits(*data, false, alone))
+      request.losses.push_back(loss);
   }
-  request.metricNames = fitting;
-  return Checker(session, model, request).run();
+  return runFitting(*data, false, std::move(request));
 }
 
 void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,

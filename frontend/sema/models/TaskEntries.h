@@ -20,6 +20,9 @@ public:
   std::optional<Entry> runTrain(const CheckedRecipe &recipe, EntryRequest request);
   /// The losses of a task, and, where `base` has metrics, those that its data have the inputs of.
   std::optional<Entry> runEval(const RecipeTask &task, const EntryRequest &base);
+  /// Of a recipe without tasks: all losses and metrics. Of those that it does not train only what its data have the inputs of,
+  /// where its data task says which it makes.
+  std::optional<Entry> runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
   /// Data, parameters and losses of a train entry fit each other.
   void checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
                  const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf);
@@ -28,6 +31,9 @@ public:
 
 private:
   void bindRows(const RecipeTask &task, EntryRequest &request);
+  bool fits(const Setting &data, bool hasId, const EntryRequest &request);
+  /// With the metrics that the data have the inputs of.
+  std::optional<Entry> runFitting(const Setting &data, bool hasId, EntryRequest request);
   Session &session;
   const ast::Model &model;
   const Declared &declared;

@@ -79,15 +79,13 @@ bool Checker::shapeParameter(Scope *scope, const ast::Stmt &statement, const std
   return true;
 }
 
-/// A param has the type of the policy, or f32.
+/// What lies in memory has the type of the policy, or f32; a param of 16 bits is that, rounded where it is read.
 void Checker::refuseParameterType(const ast::Type &type) {
-  const std::string &written = type.element;
-  if (!isOtherReal(written))
+  if (!isWideReal(type.element))
     return;
-  if (auto *mistake = error("T0901", type.range, "not supported yet: a param of " + written))
-    mistake->notes.push_back({"help", "the optimizer updates f32 (parameters in 16 bits: numerics = policy(params = bf16) of a "
-                                      "recipe); a value made of it may have another type: let other: " +
-                                          written + "[..] = .."});
+  if (auto *mistake = error("T0901", type.range, "not supported yet: a param of " + type.element))
+    mistake->notes.push_back({"help", "the optimizer updates f32; what is computed from it may be wider: let other: " +
+                                          type.element + "[..] = .., and --f64 has every real in f64"});
 }
 
 Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
@@ -139,8 +137,12 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
 Value Checker::tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range) {
   NodeId node = realTensor(tied, range);
   const auto &own = graph.axes(node);
+  auto asDeclared = [&](NodeId made) {
+    const std::string &written = statement.type->element;
+    return Value::ofTensor(isWrittenReal(written) ? pin(made, written, range) : made);
+  };
   if (sameSet(own, axes))
-    return Value::ofTensor(graph.transpose(node, axes, range));
+    return asDeclared(graph.transpose(node, axes, range));
   bool same = own.size() == axes.size();
   for (size_t i = 0; same && i < axes.size(); ++i)
     same = graph.size(own[i]) == graph.size(axes[i]);
@@ -156,7 +158,7 @@ Value Checker::tiedParameter(const Value &tied, const std::vector<AxisId> &axes,
   for (AxisId axis : own)
     fresh.push_back(includes(axes, axis) ? graph.newAxis(axisName(axis), graph.size(axis), graph.axisRuntime[axis]) : axis);
   node = graph.rename(node, own, fresh, range);
-  return Value::ofTensor(graph.rename(node, fresh, axes, range));
+  return asDeclared(graph.rename(node, fresh, axes, range));
 }
 
 /// One size per axis of a declaration; a formal that stands for a product is one axis.

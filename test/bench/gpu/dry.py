@@ -27,7 +27,8 @@ def run(options, chosen):
         os.environ["TENON_CACHE"] = cache
         if options.one:  # one artifact: the emulator finds its code by the environment, once per process
             return one(load(os.path.join(root, "lib", "libtenon-runtime.so")), next(
-                artifact for row in chosen for artifact in row.artifacts if artifact.name == options.found), folder, options.spoil)
+                artifact for row in chosen for artifact in row.artifacts if artifact.name == options.found),
+                       folder, options.spoil)
         for row in chosen:
             for artifact in row.artifacts:
                 if not artifact.is_dry():
@@ -101,8 +102,8 @@ def ptx_of(folder):
 def fits(registers, shared, threads):
     """Blocks on a processor at a time, and what bounds them."""
     warps = -(-threads // 32)
-    bounds = {"registers": REGISTERS // (warps * (-(-registers * 32 // 256) * 256)), "shared memory": SHARED // (shared + RESERVED),
-              "threads": THREADS // (32 * warps), "blocks": BLOCKS}
+    bounds = {"registers": REGISTERS // (warps * (-(-registers * 32 // 256) * 256)),
+              "shared memory": SHARED // (shared + RESERVED), "threads": THREADS // (32 * warps), "blocks": BLOCKS}
     least = min(bounds, key=bounds.get)
     return bounds[least], least
 
@@ -117,8 +118,8 @@ def print_occupancy(ptxas, folder, name):
         done = subprocess.run([ptxas, f"-arch={chip}", "-v", file.name, "-o", os.devnull], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{name}: ptxas: {done.stderr[:500]}")
-    print(f"{name}: kernels by {os.path.basename(ptxas)} for {chip}\n{'registers':>10} {'shared':>7} {'spilled':>7} {'threads':>7} "
-          f"{'blocks':>6} {'warps':>5}  bound by; kernel")
+    print(f"{name}: kernels by {os.path.basename(ptxas)} for {chip}\n{'registers':>10} {'shared':>7} {'spilled':>7} "
+          f"{'threads':>7} {'blocks':>6} {'warps':>5}  bound by; kernel")
     kinds = {}
     for part in done.stderr.split("Compiling entry function '")[1:]:
         kernel = part.split("'")[0]

@@ -121,7 +121,8 @@ def relative_time(profile):
     total = 0.0
     for kernel in profile["kernels"]:
         line, column = (int(part) for part in (kernel["place"] or ":1:1").split(":")[-2:])
-        own = "attention" in kernel["name"] or lines[line - 1].strip().startswith("score") or lines[line - 1][column - 1:][:1] == "q"
+        text = lines[line - 1]
+        own = "attention" in kernel["name"] or text.strip().startswith("score") or text[column - 1:][:1] == "q"
         total += kernel["median"] * kernel["count"] / profile["entries"][0]["device"]["count"] * 1e-6 if own else 0
     return total
 

@@ -50,10 +50,11 @@ XL_DRY = {"V": 264, "D": 24, "H": 2, "F": 40, "N": 2, "M": 11, "rate": 0}
 SPECS = os.path.join(BENCH, "specs")
 ROWS = [
     Row("ceilings", 40, []),
-    Row("gemm", 150, [gemm("Conv1D", 16384, 768, 2304, dry=DRY), gemm("Conv1D", 16384, 768, 768), gemm("Conv1D", 16384, 768, 3072),
-                      gemm("Conv1D", 16384, 3072, 768), gemm("Linear", 4096, 768, 768, dry=DRY), gemm("Linear", 4096, 768, 3072),
-                      gemm("Linear", 4096, 3072, 768), gemm("Linear", 4096, 1024, 4096), gemm("Linear", 4096, 4096, 1024),
-                      gemm("Linear", 16384, 768, 50257, ["forward"])], 0.6, 0.95),
+    Row("gemm", 150,
+        [gemm("Conv1D", 16384, 768, 2304, dry=DRY), gemm("Conv1D", 16384, 768, 768), gemm("Conv1D", 16384, 768, 3072),
+         gemm("Conv1D", 16384, 3072, 768), gemm("Linear", 4096, 768, 768, dry=DRY), gemm("Linear", 4096, 768, 3072),
+         gemm("Linear", 4096, 3072, 768), gemm("Linear", 4096, 1024, 4096), gemm("Linear", 4096, 4096, 1024),
+         gemm("Linear", 16384, 768, 50257, ["forward"])], 0.6, 0.95),
     Row("attention", 90, [Artifact("causal", ATTENTION, "Causal", {"B": 16, "T": 1024, "H": 12, "E": 64},
                                    {"B": 1, "T": 40, "H": 2, "E": 16}, words=("--grad",))],
         {"forward": 0.5, "backward": 0.4}, {"forward": 0.9, "backward": 0.9}),
@@ -61,8 +62,8 @@ ROWS = [
                                   {"B": 1, "T": 21, "M": 13, "H": 2, "E": 16}, words=("--grad",))], 2, 5),
     Row("gpt2", 150, [Artifact("gpt2_step", os.path.join(SPECS, "gpt2.bench.tn"), "GPT2", GPT2, GPT2_DRY, {"B": 16, "T": 1024},
                                {"B": 2, "T": 19}, words=("--recipe", "bench", "--entry", "train"))], 0.6, 1.1),
-    Row("transformer_xl", 150, [Artifact("transformer_xl_step", os.path.join(SPECS, "transformer_xl.bench.tn"), "TransformerXL", XL,
-                                         XL_DRY, {"B": 32, "T": 192}, {"B": 2, "T": 13},
+    Row("transformer_xl", 150, [Artifact("transformer_xl_step", os.path.join(SPECS, "transformer_xl.bench.tn"), "TransformerXL",
+                                         XL, XL_DRY, {"B": 32, "T": 192}, {"B": 2, "T": 13},
                                          words=("--recipe", "bench", "--entry", "train"))], 2, 5),
 ]
 

@@ -120,7 +120,7 @@ def measure(found, library, row, folder, tenon, compiled):
         entry = next(entry for entry in profile["entries"] if entry["name"] == "train")
         wall, device = statistics.median(own), entry["device"]["median"] * 1e-6
         found.note("host", wall_us=wall * 1e6, gpu_us=device * 1e6, outside_us=(wall - device) * 1e6, floor=200, goal=50,
-                   describe_us=entry["describe"]["median"], start_us=entry["start"]["median"], launch_us=entry["launch"]["median"])
+                   **{f"{part}_us": entry[part]["median"] for part in ("describe", "start", "launch")})
         del theirs
         torch.cuda.empty_cache()
         ours = Ours(library, path, arrays, loss_of(row.name), "kernels", weights)

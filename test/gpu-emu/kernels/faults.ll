@@ -114,6 +114,28 @@ define ptx_kernel void @by_shuffle(ptr addrspace(1) %x, i32 %n) {
   ret void
 }
 
+; Threads of a block read what others write in global memory.
+define ptx_kernel void @in_buffer(ptr addrspace(1) %x, i32 %n) {
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %o = getelementptr float, ptr addrspace(1) %x, i32 %tid
+  store float 1.0, ptr addrspace(1) %o, align 4
+  %other = sub i32 63, %tid
+  %p = getelementptr float, ptr addrspace(1) %x, i32 %other
+  %v = load volatile float, ptr addrspace(1) %p, align 4
+  ret void
+}
+
+define ptx_kernel void @in_buffer_behind_barrier(ptr addrspace(1) %x, i32 %n) {
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %o = getelementptr float, ptr addrspace(1) %x, i32 %tid
+  store float 1.0, ptr addrspace(1) %o, align 4
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %other = sub i32 63, %tid
+  %p = getelementptr float, ptr addrspace(1) %x, i32 %other
+  %v = load volatile float, ptr addrspace(1) %p, align 4
+  ret void
+}
+
 ; Every block writes the same number.
 define ptx_kernel void @blocks(ptr addrspace(1) %x, i32 %n) {
   %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()

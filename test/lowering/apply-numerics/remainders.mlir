@@ -55,3 +55,24 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainde
     return
   }
 }
+
+// -----
+
+// A parameter that is rounded to bf16 for whoever reads it is its upper half.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+  tenon.parameter @w : tensor<8xf32>
+  // CHECK-LABEL: func.func @written(
+  // CHECK-NOT: tenon.join
+  // CHECK: %[[W:.*]] = tenon.read_parameter @w : tensor<8xbf16>
+  // CHECK: %[[WIDE:.*]] = tenon.convert %[[W]] : tensor<8xbf16> -> tensor<8xf32>
+  // CHECK: tenon.mul %{{.*}}, %[[WIDE]]
+  // CHECK-NOT: tenon.join
+  func.func @written(%x: tensor<8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    %w = tenon.read_parameter @w : tensor<8xf32>
+    %r = tenon.convert %w : tensor<8xf32> -> tensor<8xbf16>
+    %v = tenon.convert %r : tensor<8xbf16> -> tensor<8xf32>
+    %y = tenon.mul %x, %v : tensor<8xf32>
+    tenon.output 0 "y", %y : tensor<8xf32>
+    return
+  }
+}

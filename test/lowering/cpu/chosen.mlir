@@ -34,13 +34,13 @@ func.func @batch(%x: tensor<7x20x24xf32>, %w: tensor<7x24x40xf32>) {
   return
 }
 
-// Strips of attention's queries, forward and backward, and what tasks share.
-func.func @attention(%q: tensor<2x50x2x8xf32>, %k: tensor<2x50x2x8xf32>, %v: tensor<2x50x2x8xf32>, %dy: tensor<2x50x2x8xf32>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64, tasks = 1 : i64}, "x86-64-v3" = {form = "strips", rows = 7 : i64, tasks = 100 : i64}, "x86-64-v4" = {form = "strips", rows = 33 : i64, tasks = 32 : i64}}} : (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>) -> (tensor<2x50x2x8xf32>, tensor<2x2x50xf32>, tensor<2x2x50xf32>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64}, "x86-64-v3" = {form = "strips", rows = 7 : i64}, "x86-64-v4" = {form = "strips", rows = 33 : i64}}} : (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x2x50xf32>, tensor<2x2x50xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>) -> (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>)
+// Strips of attention's queries, forward and backward, chunks of keys, and what tasks share. Chunks change the order of sums: they are those of all tiers.
+func.func @attention(%q: tensor<2x50x2x8xf32>, %k: tensor<2x150x2x8xf32>, %v: tensor<2x150x2x8xf32>, %dy: tensor<2x50x2x8xf32>) {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64, keys = 64 : i64, tasks = 1 : i64}, "x86-64-v3" = {form = "strips", rows = 7 : i64, keys = 64 : i64, tasks = 100 : i64}, "x86-64-v4" = {form = "strips", rows = 33 : i64, keys = 64 : i64, tasks = 32 : i64}}} : (tensor<2x50x2x8xf32>, tensor<2x150x2x8xf32>, tensor<2x150x2x8xf32>) -> (tensor<2x50x2x8xf32>, tensor<2x2x50xf32>, tensor<2x2x50xf32>)
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64, keys = 64 : i64}, "x86-64-v3" = {form = "strips", rows = 7 : i64, keys = 64 : i64}, "x86-64-v4" = {form = "strips", rows = 33 : i64, keys = 64 : i64}}} : (tensor<2x50x2x8xf32>, tensor<2x50x2x8xf32>, tensor<2x2x50xf32>, tensor<2x2x50xf32>, tensor<2x50x2x8xf32>, tensor<2x150x2x8xf32>, tensor<2x150x2x8xf32>) -> (tensor<2x50x2x8xf32>, tensor<2x150x2x8xf32>, tensor<2x150x2x8xf32>)
   tenon.output 0 "y", %y : tensor<2x50x2x8xf32>
   tenon.output 1 "dq", %dq : tensor<2x50x2x8xf32>
-  tenon.output 2 "dk", %dk : tensor<2x50x2x8xf32>
-  tenon.output 3 "dv", %dv : tensor<2x50x2x8xf32>
+  tenon.output 2 "dk", %dk : tensor<2x150x2x8xf32>
+  tenon.output 3 "dv", %dv : tensor<2x150x2x8xf32>
   return
 }

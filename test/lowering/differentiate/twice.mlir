@@ -92,3 +92,26 @@ func.func @rounds(%x: tensor<8xf64>) attributes {tenon.kind = "train", tenon.dim
   tenon.output 0 "l", %s : tensor<f64>
   return
 }
+
+// -----
+
+// Gradients of a value of 16 bits are added in f32, and the sum is rounded.
+// CHECK-LABEL: func.func @short
+// CHECK-NOT: tenon.add {{.*}}bf16
+// CHECK: %[[SUM:.*]] = tenon.add %{{.*}}, %{{.*}} : tensor<4xf32>
+// CHECK: %[[ROUNDED:.*]] = tenon.convert %[[SUM]] : tensor<4xf32> -> tensor<4xbf16>
+// CHECK: %[[GRADIENT:.*]] = tenon.convert %[[ROUNDED]] : tensor<4xbf16> -> tensor<4xf32>
+// CHECK: tenon.write_gradient @w, %[[GRADIENT]]
+tenon.parameter @w : tensor<4xf32>
+func.func @short() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+  %w = tenon.read_parameter @w : tensor<4xf32>
+  %r = tenon.convert %w : tensor<4xf32> -> tensor<4xbf16>
+  %a = tenon.convert %r : tensor<4xbf16> -> tensor<4xf32>
+  %h = tenon.convert %r : tensor<4xbf16> -> tensor<4xf16>
+  %b = tenon.convert %h : tensor<4xf16> -> tensor<4xf32>
+  %p = tenon.mul %a, %b : tensor<4xf32>
+  %s = tenon.reduce sum %p [0] : tensor<4xf32> -> tensor<f32>
+  %l = tenon.convert %s : tensor<f32> -> tensor<f64>
+  tenon.output 0 "l", %l : tensor<f64>
+  return
+}

@@ -103,7 +103,7 @@ func.func @narrow(%x: tensor<256x768xbf16>, %w: tensor<3072x768xbf16>, %few: ten
 
 // Attention: strips of one height; on a GPU the widest tile that shared memory has room for.
 // CPU-LABEL: func.func @attention
-// CPU: "tenon.attention"{{.*}}"x86-64-v3" = {form = "strips", rows = 50 : i64, tasks = 32 : i64}
+// CPU: "tenon.attention"{{.*}}"x86-64-v3" = {form = "strips", keys = 1024 : i64, rows = 50 : i64, tasks = 32 : i64}
 // GPU-LABEL: func.func @attention
 // GPU: "tenon.attention"{{.*}}tenon.chosen = {sm_80 = {form = "pairs", side = 32 : i64}}
 // GPU: "tenon.attention"{{.*}}tenon.chosen = {sm_80 = {form = "pairs", side = 16 : i64}}

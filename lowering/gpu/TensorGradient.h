@@ -1,0 +1,109 @@
+// One kernel of the gradient of fused attention by tensor cores. A block has 64 rows, 16 of each of its four warps, and goes
+// through tiles of what these meet: where rows are queries it makes the gradients of queries, where they are keys those of keys
+// and values, where they are places that of the table by relative position, per row of the batch. Scores and their gradients stay
+// in registers: the sums of one product are, rounded, the first operand of the next.
+#pragma once
+#include "lowering/gpu/AttentionBand.h"
+#include "lowering/gpu/TensorAttentionGradient.h"
+
+namespace tenon::gpu {
+
+/// Which kernel, and its results: sums of gradients of scores, of probabilities, and of gradients of scores over the rows of the
+/// table; null: none.
+struct GradientPart {
+  llvm::StringRef name;
+  enum class Rows { Queries, Keys, Places } rows;
+  Value byScores, byWeights, byPosition;
+};
+
+class TensorGradient {
+public:
+  using Rows = GradientPart::Rows;
+  using Numbers = AttentionFragments::Numbers;
+  using Fragments = AttentionFragments::Fragments;
+  TensorGradient(AttentionGradOp op, KernelCode &code, const AttentionOperands &operands, GradientTile tile,
+                 const GradientPart &part);
+  void emit();
+  /// Shared memory of a block.
+  static int64_t sharedBytes(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile, const GradientPart &part);
+
+private:
+  /// Vectors that a block has for each of its rows, or meets.
+  struct Vectors {
+    Value tensor;
+    Rows by;
+    int64_t width;
+  };
+  /// The first of these are multiplied to scores, the second to the gradients of probabilities; gradients of scores multiply the
+  /// first met ones, probabilities the second.
+  struct Layout {
+    llvm::SmallVector<Vectors> own, met;
+    int64_t stageElements(int64_t side) const;
+    int64_t ringElements(int64_t side) const;
+  };
+  static Layout layoutOf(AttentionGradOp op, const AttentionOperands &operands, Rows rows);
+  static BandShape bandOf(const AttentionOperands &operands, GradientTile tile, Rows rows);
+  /// A tile that the block meets: its head of queries and first row, the number of its stage, the columns before it.
+  struct Met {
+    Value head, first, stage, done;
+  };
+  bool isBy(Rows rows) const { return part.rows == rows; }
+  Value count(Rows rows) { return rows == Rows::Queries ? on.queries : rows == Rows::Keys ? on.keys : on.rows; }
+  TileRows tileOf(size_t which) const { return {tile.side, layout.met[which].width}; }
+  Value at(Value base, Type type, int64_t elements) { return elementAddress(builder, base, type, on.number(elements)); }
+  Value at(Value base, Type type, Value index, int64_t elements) {
+    return elementAddress(builder, base, type, multiply(builder, index, on.number(elements)));
+  }
+  size_t columnsOf(Value result, int64_t width) const { return result ? size_t(width / 2) : 0; }
+
+  // The block.
+  void enter();
+  void findRange();
+  void addBands();
+  void bring(const Vectors &vectors, Value memory, int64_t rows, Value first);
+  Value numberOfQuery(Value query);
+  Value countOfQueries() { return multiply(builder, code.size(operands.batches() * operands.heads()), on.queries); }
+  void bringOwn();
+  void keepStatistics(Value memory);
+  void readStatistics();
+  Met metAt(Value round);
+  Value memoryOf(const Met &met, size_t which);
+  void issue(const Met &met, bool isFirst);
+  void issueStatistics(const Met &met);
+  Numbers overTiles(Value rounds);
+  void store(Value result, int64_t width, llvm::ArrayRef<Value> sums, double factor);
+
+  // The pairs of a warp (TensorGradientPairs.cpp).
+  struct Sums {
+    Numbers scores, weights, position;
+  };
+  void emitColumns(const Met &met, int64_t column, Sums &sums);
+  void multiplyPairs(const Met &met, int64_t column, Numbers &scores, Numbers &along);
+  void weigh(const Met &met, const WarpPairs &pairs, int64_t column, Numbers &scores, Numbers &along);
+  std::pair<Value, Value> pairAt(const WarpPairs &pairs, size_t index, Value &exists);
+  void hide(const WarpPairs &pairs, Numbers &scores);
+  llvm::SmallVector<Value> kept(const WarpPairs &pairs);
+  std::pair<Value, Value> statisticsOf(const Met &met, int64_t column, size_t index);
+
+  AttentionGradOp op;
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  const AttentionOperands &operands;
+  const GradientTile tile;
+  const GradientPart part;
+  const Layout layout;
+  AttentionFragments on;
+  const int64_t group; // heads of queries that a block goes through
+  const Type f32;
+  const Value statisticsOfAll;                 // of the kernel of queries for the others: [2, B, H, I]
+  llvm::SmallVector<Fragments> fragments;      // of the own vectors
+  Value firstOwn, firstLine, ring, statistics; // statistics: of the block's queries, or those of each stage
+  Value ownLargest[2], ownMean[2];             // of the lane's two rows
+  Value firstPlace, placeStep, shift;          // of rows that are places: that of line 0, of the next; key = query - line + shift
+  LineLimits limits;
+  IndexRange range;
+  Value tiles; // in the range
+  llvm::SmallVector<AttentionBand> bands;
+};
+
+} // namespace tenon::gpu
