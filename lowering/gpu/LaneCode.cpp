@@ -44,6 +44,9 @@ LaneCode::LaneCode(KernelCode &code, const ScalarCode &one, ValueRange results, 
     lanes[size_t(k)].bind(last, add(builder, first, constant(builder, k)));
 }
 
+LaneCode::LaneCode(KernelCode &code, std::vector<ScalarCode> lanes, ValueRange results, ValueRange sources)
+    : code(code), builder(code.builder), results(results), lanes(std::move(lanes)), varying(sources.begin(), sources.end()) {}
+
 SmallVector<Value> LaneCode::get(Value source) {
   return llvm::map_to_vector(lanes, [&](ScalarCode &lane) { return lane.get(source); });
 }

@@ -15,6 +15,8 @@ public:
   /// `one`: bound for the first of `count` elements, from which they differ in `last` alone. `results`: of the op, as puts number
   /// them.
   LaneCode(KernelCode &code, const ScalarCode &one, mlir::ValueRange results, Value last, int64_t count);
+  /// Elements that lie apart: `lanes` are bound for one each, and differ in `sources`.
+  LaneCode(KernelCode &code, std::vector<ScalarCode> lanes, mlir::ValueRange results, mlir::ValueRange sources);
   /// As those of ScalarCode.
   bool emitOps(mlir::Block &block);
   bool emitOp(mlir::Operation &op);
@@ -31,7 +33,7 @@ private:
   KernelCode &code;
   ImplicitLocOpBuilder &builder;
   mlir::ValueRange results;
-  Value last;
+  Value last; // null where elements lie apart
   std::vector<ScalarCode> lanes;
   llvm::DenseSet<Value> varying; // differ from one element to the next
 };

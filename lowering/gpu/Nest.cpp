@@ -17,6 +17,8 @@ constexpr int64_t kFewElements = 16;
 constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
 /// So many elements keep all threads of a GPU busy with several each.
 constexpr int64_t kManyElements = int64_t(1) << 17;
+/// Elements that a thread reads before it goes on with them, where they are no vector and so many that this fills all threads.
+constexpr int64_t kApart = 4;
 /// A thread per element, a block per row, a block for several rows.
 constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "rows";
 
@@ -96,14 +98,14 @@ public:
     if (choice->form() == ColumnFolds::kForm)
       return columns.generate(sequence, *choice, launch);
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
-      return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : threads);
+      return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : apart() * threads);
     };
     bool good = true;
     launch.body = [&](KernelCode &code) {
       ScalarCode scalars(code, nest->getResults());
       scalars.bindOutside(nest);
       if (!perBlock)
-        code.overGrid(vectors(code), [&](Value number) { good = emitElements(code, scalars, number); });
+        good = emitGrid(code, scalars);
       else
         emitRows(code, [&](Value row, Value exists) { good = emitRow(code, scalars, row, exists); });
     };
@@ -219,14 +221,56 @@ private:
     return divide(code.builder, code.size(elements()), constant(code.builder, vector));
   }
 
+  /// How many elements of different places a thread reads at once.
+  int64_t apart() {
+    auto known = dyn_cast<AffineConstantExpr>(elements());
+    const bool loops =
+        nest.walk([&](Operation *op) {
+              return isa<FoldOp>(op) || (isa<EachOp>(op) && op != flattened) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted();
+    return vector == 1 && !loops && known && known.getValue() >= kManyElements * kApart ? kApart : 1;
+  }
+
+  bool emitGrid(KernelCode &code, ScalarCode &scalars) {
+    auto &builder = code.builder;
+    Value size = constant(builder, code.threads), step = multiply(builder, code.blocks(), size), count = vectors(code);
+    Value first = add(builder, multiply(builder, code.block(), size), code.thread());
+    bool good = true;
+    if (apart() > 1)
+      first = emitApart(code, scalars, first, step, count);
+    if (first)
+      code.strided(first, step, count, [&](Value number) { good = emitElements(code, scalars, number); });
+    return first && good;
+  }
+
+  /// All elements but the last few of a thread; the number of the first of these. Null: reported.
+  Value emitApart(KernelCode &code, const ScalarCode &scalars, Value first, Value step, Value count) {
+    auto &builder = code.builder;
+    Value end = subtract(builder, count, multiply(builder, step, constant(builder, kApart - 1)));
+    auto loop = scf::ForOp::create(builder, first, end, multiply(builder, step, constant(builder, kApart)), ValueRange{first});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value number = loop.getInductionVar();
+    std::vector<ScalarCode> lanes(size_t(kApart), scalars);
+    for (ScalarCode &lane : lanes) {
+      lane.bindSplit(sources(), number, sizes());
+      number = add(builder, number, step);
+    }
+    const bool good = emitElement(LaneCode(code, std::move(lanes), nest->getResults(), sources()));
+    scf::YieldOp::create(builder, ValueRange{number});
+    return good ? loop.getResult(0) : Value();
+  }
+
   bool emitElements(KernelCode &code, ScalarCode &scalars, Value number) {
     scalars.bindSplit(sources(), multiply(code.builder, number, constant(code.builder, vector)), sizes());
-    auto emit = [&](auto &&element) {
-      return llvm::all_of(block, [&](Operation &op) {
-        return flattened && &op == flattened.getOperation() ? element.emitOps(flattened.getBody().front()) : element.emitOp(op);
-      });
-    };
-    return vector == 1 ? emit(scalars) : emit(LaneCode(code, scalars, nest->getResults(), sources().back(), vector));
+    return vector == 1 ? emitElement(scalars)
+                       : emitElement(LaneCode(code, scalars, nest->getResults(), sources().back(), vector));
+  }
+  template <class Code> bool emitElement(Code &&element) {
+    return llvm::all_of(block, [&](Operation &op) {
+      return flattened && &op == flattened.getOperation() ? element.emitOps(flattened.getBody().front()) : element.emitOp(op);
+    });
   }
 
   /// The places of an inner dimension that are a thread's.

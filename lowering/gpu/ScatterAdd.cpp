@@ -12,9 +12,9 @@ using namespace mlir;
 namespace tenon::gpu {
 namespace {
 
-/// Blocks that are worth having, terms that a group is worth having for, and how many terms a thread looks at before its block
-/// adds those of its group.
-constexpr int64_t kBlocks = 512, kTermsOfGroup = 64, kLookedAt = 4, kWarp = 32;
+/// Blocks that are worth having, terms that a group is worth having for, how many terms a thread looks at before its block adds
+/// those of its group, and how many of these at once.
+constexpr int64_t kBlocks = 512, kTermsOfGroup = 64, kLookedAt = 4, kAtOnce = 4, kWarp = 32;
 
 class ScatterAddKernel {
 public:
@@ -129,14 +129,16 @@ private:
     code.strided(constant(builder, 0), constant(builder, 1), code.size(terms()), [&](Value term) {
       bindTerm(scalars, term, place.source);
       place.target[op.getDim()] = target(code, scalars, place.source);
-      addTerm(code, scalars, place);
+      addTerm(code, scalars, place, loadTerm(code, scalars, place));
     });
   }
 
-  void addTerm(KernelCode &code, ScalarCode &scalars, const Place &place) {
+  Value loadTerm(KernelCode &code, ScalarCode &scalars, const Place &place) {
+    return scalars.load(dy.getElementType(), code.pointer(op.getDy()), scalars.linearIndex(dy, place.source));
+  }
+  void addTerm(KernelCode &code, ScalarCode &scalars, const Place &place, Value more) {
     Type element = dx.getElementType();
     Value to = scalars.linearIndex(dx, place.target);
-    Value more = scalars.load(element, code.pointer(op.getDy()), scalars.linearIndex(dy, place.source));
     Value old = scalars.load(element, code.pointer(op.getDx()), to);
     scalars.store(element, code.pointer(op.getDx()), to, arith::AddFOp::create(code.builder, old, more));
   }
@@ -150,7 +152,7 @@ private:
   void emitPlaces(KernelCode &code, ScalarCode &scalars, const Looked &looked, Value number, Value count) {
     auto &builder = code.builder;
     const int64_t at = kLookedAt * code.threads, warps = at / kWarp;
-    Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+    Type i32 = builder.getI32Type();
     Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, count);
     Place place = placeOf(scalars, number);
     code.strided(constant(builder, 0), constant(builder, at), code.size(terms()), [&](Value base) {
@@ -165,16 +167,32 @@ private:
       code.strided(constant(builder, 0), constant(builder, 1), constant(builder, warps), [&](Value warp) {
         Value mask = LLVM::LoadOp::create(builder, i32, elementAddress(builder, looked.masks, i32, warp));
         code.ifThen(exists, [&] {
-          overBits(code, mask, [&](Value bit) {
-            Value slot = add(builder, multiply(builder, warp, constant(builder, kWarp)), bit);
-            bindTerm(scalars, add(builder, base, slot), place.source);
-            place.target[op.getDim()] = LLVM::LoadOp::create(builder, i64, elementAddress(builder, looked.targets, i64, slot));
-            addTerm(code, scalars, place);
-          });
+          overBits(code, mask, [&](ArrayRef<Bit> bits) { addTerms(code, scalars, looked, place, base, warp, bits); });
         });
       });
       code.barrier();
     });
+  }
+
+  struct Bit {
+    Value number, isSet;
+  };
+  /// All terms are read before the first is added: rows that many tokens have would wait for memory each time.
+  void addTerms(KernelCode &code, ScalarCode &scalars, const Looked &looked, Place place, Value base, Value warp,
+                ArrayRef<Bit> bits) {
+    auto &builder = code.builder;
+    Type i64 = builder.getI64Type();
+    SmallVector<std::pair<Value, Value>> terms; // where it goes, what it is
+    for (const Bit &bit : bits) {
+      Value slot = add(builder, multiply(builder, warp, constant(builder, kWarp)), bit.number);
+      bindTerm(scalars, add(builder, base, slot), place.source);
+      Value to = LLVM::LoadOp::create(builder, i64, elementAddress(builder, looked.targets, i64, slot));
+      terms.push_back({to, loadTerm(code, scalars, place)});
+    }
+    for (auto [bit, term] : llvm::zip_equal(bits, terms)) {
+      place.target[op.getDim()] = term.first;
+      code.ifThen(bit.isSet, [&, more = term.second] { addTerm(code, scalars, place, more); });
+    }
   }
 
   /// Leaves in shared memory where term base + slot goes; whether that is one of the group's elements. All loads are under way
@@ -208,22 +226,29 @@ private:
     });
   }
 
-  /// Calls `body` with the numbers of the bits that are set, the lowest first.
-  static void overBits(KernelCode &code, Value mask, llvm::function_ref<void(Value)> body) {
+  /// Calls `body` with the numbers of the bits that are set, the lowest first, several at a time: behind the last one that of the
+  /// first again, as not set.
+  static void overBits(KernelCode &code, Value mask, llvm::function_ref<void(ArrayRef<Bit>)> body) {
     auto &builder = code.builder;
     Value zero = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
     Value one = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1));
+    auto isSet = [&](Value left) -> Value { return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, left, zero); };
     auto loop = scf::WhileOp::create(builder, TypeRange(mask.getType()), ValueRange{mask});
     OpBuilder::InsertionGuard guard(builder);
     Block *before = builder.createBlock(&loop.getBefore(), {}, mask.getType(), builder.getLoc());
-    Value left = before->getArgument(0);
-    scf::ConditionOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, left, zero), left);
+    scf::ConditionOp::create(builder, isSet(before->getArgument(0)), before->getArgument(0));
     Block *after = builder.createBlock(&loop.getAfter(), {}, mask.getType(), builder.getLoc());
-    left = after->getArgument(0);
-    Value bit = math::CountTrailingZerosOp::create(builder, left);
-    body(arith::ExtUIOp::create(builder, builder.getI64Type(), bit));
-    Value rest = arith::AndIOp::create(builder, left, arith::SubIOp::create(builder, left, one));
-    scf::YieldOp::create(builder, rest);
+    Value left = after->getArgument(0);
+    SmallVector<Bit> bits;
+    for (int64_t k = 0; k < kAtOnce; ++k) {
+      Value number = arith::ExtUIOp::create(builder, builder.getI64Type(), math::CountTrailingZerosOp::create(builder, left));
+      if (k > 0)
+        number = arith::SelectOp::create(builder, isSet(left), number, bits.front().number);
+      bits.push_back({number, isSet(left)});
+      left = arith::AndIOp::create(builder, left, arith::SubIOp::create(builder, left, one));
+    }
+    body(bits);
+    scf::YieldOp::create(builder, left);
   }
 
   /// The place along the gathered dimension that the index tensor names; clipped where the op says so.
