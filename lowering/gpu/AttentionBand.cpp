@@ -33,10 +33,10 @@ RelativePlaces::RelativePlaces(AttentionFragments &on) {
 
 RowSource rowsByPlace(AttentionFragments &on, Value tensor, int64_t width, Value place, Value step) {
   auto &builder = on.builder;
-  Value none = on.number(0), one = on.number(1);
-  Value rising = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, step, none);
-  Value low = on.select(rising, subtract(builder, none, place), add(builder, subtract(builder, place, on.rows), one));
-  Value high = on.select(rising, subtract(builder, on.rows, place), add(builder, place, one));
+  Value none = on.wordOf(on.number(0)), one = on.wordOf(on.number(1)), number = on.wordOf(place), count = on.wordOf(on.rows);
+  Value rising = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, step, on.number(0));
+  Value low = on.select(rising, subtract(builder, none, number), add(builder, subtract(builder, number, count), one));
+  Value high = on.select(rising, subtract(builder, count, number), add(builder, number, one));
   Value stride = multiply(builder, step, on.number(on.operands.heads() * width));
   return {tensor, on.offsetOfPlace(place, width), stride, high, low};
 }

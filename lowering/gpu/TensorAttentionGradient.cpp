@@ -49,7 +49,8 @@ std::optional<GradientTile> tensorGradientTile(AttentionGradOp op) {
   const bool isSimple = wide <= 64 && !operands.table && !operands.step && operands.threshold() == 0;
   for (int64_t side : {64, 32, 16}) {
     const GradientTile tile{side, 16, isSimple ? 168 : 255};
-    if (operands.table && side > tile.columns) // bands are as wide as what is in registers
+    // Bands are as wide as what is in registers; unrolled further, draws would spill.
+    if ((operands.table && side > tile.columns) || (operands.threshold() > 0 && side > 32))
       continue;
     if (llvm::all_of(partsOf(op, operands), [&](const GradientPart &part) {
           return TensorGradient::sharedBytes(op, operands, tile, part) <= kBlockBytes;

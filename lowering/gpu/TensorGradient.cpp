@@ -62,9 +62,11 @@ int64_t TensorGradient::sharedBytes(AttentionGradOp op, const AttentionOperands 
 }
 
 void TensorGradient::enter() {
-  Value rows = on.number(tile.kRows), lines = count(part.rows);
-  Value number = on.enter(isBy(Rows::Keys) ? operands.keyHeads() : operands.heads(), ceilDivide(builder, lines, rows),
-                          isBy(Rows::Keys) ? on.keyHead : on.head);
+  Value rows = on.number(tile.kRows), blocks = ceilDivide(builder, count(part.rows), rows);
+  Value number =
+      on.enter(isBy(Rows::Keys) ? operands.keyHeads() : operands.heads(), blocks, isBy(Rows::Keys) ? on.keyHead : on.head);
+  if (isBy(Rows::Queries)) // under causal masks the last ones have most to do: they begin first
+    number = subtract(builder, subtract(builder, blocks, on.number(1)), number);
   if (isBy(Rows::Keys))
     on.head = multiply(builder, on.keyHead, on.number(group));
   else
@@ -112,8 +114,8 @@ void TensorGradient::addBands() {
         on, shape,
         [this, first, tensor, width](Value n) -> RowSource {
           Value key = add(builder, first, n);
-          return {tensor, on.offsetOfKey(key, width), on.number(operands.keyHeads() * width), subtract(builder, on.keys, key),
-                  subtract(builder, on.number(0), key)};
+          return {tensor, on.offsetOfKey(key, width), on.number(operands.keyHeads() * width),
+                  on.wordOf(subtract(builder, on.keys, key)), on.wordOf(subtract(builder, on.number(0), key))};
         },
         bands.empty() ? Value() : bands[0].products);
   }

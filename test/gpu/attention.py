@@ -64,8 +64,8 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
     shared = ["q", "k", "v", *relative, *indices]
     every = {**types, **relative, **indices}
     labels = "[array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>]"
-    attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, rate = {rate} : f64, "
-                  "site = 5 : i64")
+    attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, "
+                  f"rate = {rate} : f64, site = 5 : i64")
     present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 3, 0"
     region = STEP if step else ""
     names = ", ".join(f"%{one}" for one in shared)
