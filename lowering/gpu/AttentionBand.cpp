@@ -31,10 +31,12 @@ AttentionBand::AttentionBand(AttentionFragments &on, BandShape shape)
 
 /// Row n of the ring is for the distance of row 0 plus n; there is none where its place is not in the table.
 void AttentionBand::bringRows(Value memory, const TileRows &some, Value further) {
-  Value place = add(builder, first, multiply(builder, sign, further)), one = on.number(1);
+  Value place = add(builder, first, multiply(builder, sign, further));
   Value rising = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, sign, on.number(0));
-  Value low = on.select(rising, subtract(builder, on.number(0), place), add(builder, subtract(builder, place, on.rows), one));
-  Value high = on.select(rising, subtract(builder, on.rows, place), add(builder, place, one));
+  Value number = on.wordOf(place), count = on.wordOf(on.rows), one = on.wordOf(on.number(1));
+  Value low =
+      on.select(rising, subtract(builder, on.wordOf(on.number(0)), number), add(builder, subtract(builder, number, count), one));
+  Value high = on.select(rising, subtract(builder, count, number), add(builder, number, one));
   Value stride = multiply(builder, sign, on.number(operands.heads() * rows.width));
   on.bring(memory, some, {operands.table, on.offsetOfPlace(place, rows.width), stride, high, low});
 }

@@ -18,7 +18,6 @@ AttentionFragments::AttentionFragments(KernelCode &code, const AttentionOperands
 Value AttentionFragments::word(int64_t value) {
   return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
 }
-Value AttentionFragments::wordOf(Value number) { return builder.createOrFold<arith::TruncIOp>(builder.getI32Type(), number); }
 
 // ---- vectors
 
@@ -36,10 +35,10 @@ void AttentionFragments::bringChunk(Value memory, const TileRows &rows, const Ro
   Value from = add(builder, source.begin, tenon::multiply(builder, row, source.stride));
   from = add(builder, from, tenon::multiply(builder, column, number(ofChunk)));
   from = add(builder, from, tenon::multiply(builder, source.stride, number(further)));
-  Value which = wordOf(row), inside = less(add(builder, which, word(further)), wordOf(source.high));
+  Value which = wordOf(row), inside = less(add(builder, which, word(further)), source.high);
   if (source.low)
-    inside = both(inside, arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, add(builder, which, word(further)),
-                                                wordOf(source.low)));
+    inside =
+        both(inside, arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, add(builder, which, word(further)), source.low));
   const Type element = storedType(source.tensor);
   Value base = code.pointer(source.tensor);
   if (element == stored)
@@ -65,11 +64,13 @@ void AttentionFragments::bring(Value memory, const TileRows &rows, const RowSour
 
 void AttentionFragments::bringQueries(Value memory, const TileRows &rows, Value tensor, Value first) {
   bring(memory, rows,
-        {tensor, offsetOfQuery(first, rows.width), number(operands.heads() * rows.width), subtract(builder, queries, first)});
+        {tensor, offsetOfQuery(first, rows.width), number(operands.heads() * rows.width),
+         wordOf(subtract(builder, queries, first))});
 }
 void AttentionFragments::bringKeys(Value memory, const TileRows &rows, Value tensor, Value first) {
-  bring(memory, rows,
-        {tensor, offsetOfKey(first, rows.width), number(operands.keyHeads() * rows.width), subtract(builder, keys, first)});
+  bring(
+      memory, rows,
+      {tensor, offsetOfKey(first, rows.width), number(operands.keyHeads() * rows.width), wordOf(subtract(builder, keys, first))});
 }
 
 // ---- products

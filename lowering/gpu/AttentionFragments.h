@@ -16,8 +16,8 @@ struct TileRows {
 
 /// Vectors of a tensor: number n begins at element begin + n * stride and exists for low <= n < high.
 struct RowSource {
-  Value tensor, begin, stride, high;
-  Value low = {}; // null: 0
+  Value tensor, begin, stride;
+  Value high, low = {}; // i32; null: 0
 };
 
 /// 16 lines by 8 * blocks columns of pairs, which a warp has in registers as mma.sync leaves sums: number 4 b + i of a lane is
@@ -81,6 +81,8 @@ public:
   Value acrossLine(Reduction kind, Value value) { return across(kind, value, 4); }
   /// 2^x, by the chip's approximation.
   Value power(Value x);
+  /// The low half of an i64.
+  Value wordOf(Value number) { return builder.createOrFold<mlir::arith::TruncIOp>(builder.getI32Type(), number); }
   /// Two numbers, rounded to what is stored, in an i32: the first one in the low half.
   Value pack(Value low, Value high);
 
@@ -88,7 +90,6 @@ private:
   Value ofLine(bool isLine, const WarpPairs &pairs, int64_t number);
   Value isFull(const WarpPairs &pairs, const LineLimits &limits);
   Value word(int64_t value);
-  Value wordOf(Value number);
   void bringChunk(Value memory, const TileRows &rows, const RowSource &source, int64_t first);
   /// Of columns 16 apart.
   void keepRun(const WarpPairs &pairs, int64_t first, llvm::MutableArrayRef<Value> results);
