@@ -278,7 +278,7 @@ std::optional<TensorTile> tensorTile(const AttentionOperands &operands) {
   const bool computes = operands.step || operands.selectedScores || operands.scoreTable || !boundsAll(operands.masks);
   for (int64_t keys : {64, 32, 16}) {
     const int64_t rows = operands.table ? 2 * keys : 64, all = numbers + keys / 2;
-    const TensorTile tile{rows, kSide, keys, all <= 96 && !computes ? 168 : 255};
+    const TensorTile tile{rows, kSide, keys, all <= 96 && !computes && !operands.table ? 168 : 255};
     if (all <= kMostNumbers && tile.shared(operands) <= kBlockBytes)
       return tile;
   }

@@ -15,6 +15,11 @@
 // PTX-DAG: .entry rounded_attention_mma
 // PTX-DAG: .entry relative_attention_mma
 // PTX-DAG: .entry reversed_attention_mma
+// PTX-DAG: .entry cut_attention_mma
+// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// PTX-DAG: ex2.approx.ftz.f32
+// PTX-DAG: cvt.rn.bf16x2.f32
 
 #m0 = affine_map<(d0, d1, d2) -> (-d1)>
 #m1 = affine_map<(d0, d1, d2) -> (d2)>
@@ -58,6 +63,8 @@
 #m39 = affine_map<(d0, d1, d2) -> (d2, d0, 1, 2)>
 #m40 = affine_map<(d0, d1, d2) -> (2 * d0 + 2 * d1 + 2, 1)>
 #m41 = affine_map<(d0, d1, d2) -> (d2, d0, 1, 32)>
+#m42 = affine_map<(d0, d1, d2) -> (d0 + d1, 1, 32)>
+#m43 = affine_map<(d0, d1, d2) -> (d2, d0, 1, 48)>
 
 // Groups of heads, causal masks and lengths that leave rows without keys, dropout.
 func.func @groups(%I: index, %M: index, %B: index, %q: tensor<?x?x4x64xf32, #m3>, %k: tensor<?x?x2x64xf32, #m4>, %v: tensor<?x?x2x32xf32, #m5>, %len: tensor<?xi32, #m1> {test.bound = 40 : i64}) {
@@ -153,6 +160,16 @@ func.func @reversed(%I: index, %M: index, %B: index, %q: tensor<?x?x1x96xf32, #m
   %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %g, %t, %back, %rq, %rk, %sq, %sk) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 5, 0>, back = 0 : i64, place = [{rest = #m34, query = 1 : i64, key = -1 : i64}, {rest = #m35, query = -1 : i64, key = 1 : i64}], mask = [["or", {test = "le", rest = #m13, query = 0 : i64, key = 1 : i64}, {test = "le", rest = #m2, query = 0 : i64, key = 0 : i64, operands = array<i64: 2, 1>, coefficients = array<i64: 1, -1>}], ["not", {test = "eq", rest = #m33, query = 0 : i64, key = 1 : i64}]], select = ["not", {test = "eq", rest = #m14, query = 0 : i64, key = 0 : i64, operands = array<i64: 3, 4>, coefficients = array<i64: 1, -1>}], index_labels = [array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>, array<i64: 0, 1>, array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.25 : f64, site = 5 : i64}> :
     (tensor<?x?x1x96xf32, #m36>, tensor<?x?x1x96xf32, #m37>, tensor<?x?x1x32xf32, #m30>, tensor<?x?x1x96xf32, #m36>, tensor<?x1x96xf32, #m38>, tensor<?x?x1x2xf32, #m39>, tensor<?x1xf32, #m40>, tensor<?xi1, #m1>, tensor<?x?xi32, #m15>, tensor<?x?xi32, #m16>, tensor<?x?xi32, #m15>, tensor<?x?xi32, #m16>) -> (tensor<?x?x1x32xf32, #m41>, tensor<?x1x?xf32, #m12>, tensor<?x1x?xf32, #m12>)
   tenon.output 0 "y", %y : tensor<?x?x1x32xf32, #m41>
+  tenon.output 1 "m", %m : tensor<?x1x?xf32, #m12>
+  tenon.output 2 "s", %s : tensor<?x1x?xf32, #m12>
+  return
+}
+
+// Two groups of rows in a warp, another tile.
+func.func @cut(%I: index, %M: index, %B: index, %q: tensor<?x?x1x32xf32, #m41>, %k: tensor<?x?x1x32xf32, #m30>, %v: tensor<?x?x1x48xf32, #m18>, %p: tensor<?x?x1x32xf32, #m41>, %r: tensor<?x1x32xf32, #m42>) {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, place = [{rest = #m22, query = 1 : i64, key = -1 : i64}], mask = [{test = "le", rest = #m0, query = -1 : i64, key = 1 : i64}], index_labels = [], scale = 0.125 : f64, rate = 0.1 : f64, site = 5 : i64}> {tenon.chosen = {sm_80 = {form = "mma", rows = 32 : i64, warp_rows = 32 : i64, keys = 16 : i64, registers = 255 : i64}}} :
+    (tensor<?x?x1x32xf32, #m41>, tensor<?x?x1x32xf32, #m30>, tensor<?x?x1x48xf32, #m18>, tensor<?x?x1x32xf32, #m41>, tensor<?x1x32xf32, #m42>) -> (tensor<?x?x1x48xf32, #m43>, tensor<?x1x?xf32, #m12>, tensor<?x1x?xf32, #m12>)
+  tenon.output 0 "y", %y : tensor<?x?x1x48xf32, #m43>
   tenon.output 1 "m", %m : tensor<?x1x?xf32, #m12>
   tenon.output 2 "s", %s : tensor<?x1x?xf32, #m12>
   return
