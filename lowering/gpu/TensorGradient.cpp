@@ -261,13 +261,12 @@ void TensorGradient::issue(const Met &met, bool isFirst) {
     bring(layout.met[which], memoryOf(met, which), tile.side, met.first);
   for (AttentionBand &band : bands)
     isFirst ? band.bringFirst() : band.bringNext(met.done);
-  if (isBy(Rows::Queries))
-    return;
-  const int64_t threads = kStatistics * tile.side;
+  const int64_t threads = isBy(Rows::Queries) ? 0 : kStatistics * tile.side;
   if (threads == code.threads)
     issueStatistics(met);
-  else
+  else if (threads > 0)
     code.ifThen(on.less(code.thread(), on.number(threads)), [&] { issueStatistics(met); });
+  commitCopies(builder);
 }
 
 void TensorGradient::issueStatistics(const Met &met) {
@@ -286,7 +285,6 @@ TensorGradient::Numbers TensorGradient::overTiles(Value rounds) {
                ofWeights = columnsOf(part.byWeights, operands.valueWidth()),
                ofPosition = columnsOf(part.byPosition, operands.keyWidth());
   code.ifThen(on.less(none, rounds), [&] { issue(metAt(none), true); });
-  commitCopies(builder);
   auto loop = scf::ForOp::create(builder, none, rounds, one, on.zeros(int64_t(ofScores + ofWeights + ofPosition)));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -294,7 +292,6 @@ TensorGradient::Numbers TensorGradient::overTiles(Value rounds) {
   code.barrier(); // this stage is there, and the other one was read
   Value next = add(builder, loop.getInductionVar(), one);
   code.ifThen(on.less(next, rounds), [&] { issue(metAt(next), false); });
-  commitCopies(builder);
   const Met met = metAt(loop.getInductionVar());
   on.head = met.head;
   auto before = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
