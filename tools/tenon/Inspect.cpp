@@ -224,6 +224,32 @@ Status drawGraph(const Options &options) {
   return code == 0 ? Status() : Status(static_cast<runtime::ErrorKind>(code), ""); // all is said
 }
 
+/// What it is, and for which machine.
+void printHead(const Manifest &manifest, const runtime::Artifact &artifact) {
+  std::string mixed;
+  if (manifest.parameterType != manifest.type)
+    mixed += concat(", parameters in ", runtime::nameOf(manifest.parameterType));
+  if (manifest.split)
+    mixed += concat(", parameters in ", runtime::nameOf(*manifest.split), " and remainders");
+  if (manifest.compute)
+    mixed += concat(", factors and saved values in ", runtime::nameOf(*manifest.compute));
+  if (manifest.reduce)
+    mixed += concat(", sums in ", runtime::nameOf(*manifest.reduce));
+  show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
+       std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
+  for (runtime::DataType type : {runtime::DataType::F64, runtime::DataType::F32, runtime::DataType::BF16})
+    if (const std::string paths = exceptionsIn(manifest, type); !paths.empty())
+      show("factors of these in %s: %s\n", std::string(nameOf(type)).c_str(), paths.c_str());
+  if (artifact.runsCode())
+    show("tier in use: %s%s\n", std::string(artifact.tier()).c_str(), lackingTiers(manifest).c_str());
+  else
+    show("for the device %s: %s\n", manifest.device.c_str(), manifest.triple.c_str());
+  if (!manifest.optimizer.empty())
+    show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
+  if (manifest.lossScale)
+    show("%s\n", scaleText(*manifest.lossScale).c_str());
+}
+
 Status run(Options &options) {
   if (options.graph)
     return drawGraph(options);
@@ -257,28 +283,7 @@ Status run(Options &options) {
     printJson(model->artifact->manifestText(), reports, *gpu);
     return {};
   }
-  std::string mixed;
-  if (manifest.parameterType != manifest.type)
-    mixed += concat(", parameters in ", runtime::nameOf(manifest.parameterType));
-  if (manifest.split)
-    mixed += concat(", parameters in ", runtime::nameOf(*manifest.split), " and remainders");
-  if (manifest.compute)
-    mixed += concat(", factors and saved values in ", runtime::nameOf(*manifest.compute));
-  if (manifest.reduce)
-    mixed += concat(", sums in ", runtime::nameOf(*manifest.reduce));
-  show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
-       std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
-  for (runtime::DataType type : {runtime::DataType::F64, runtime::DataType::F32, runtime::DataType::BF16})
-    if (const std::string paths = exceptionsIn(manifest, type); !paths.empty())
-      show("factors of these in %s: %s\n", std::string(nameOf(type)).c_str(), paths.c_str());
-  if (model->artifact->runsCode())
-    show("tier in use: %s%s\n", std::string(model->artifact->tier()).c_str(), lackingTiers(manifest).c_str());
-  else
-    show("for the device %s: %s\n", manifest.device.c_str(), manifest.triple.c_str());
-  if (!manifest.optimizer.empty())
-    show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
-  if (manifest.lossScale)
-    show("%s\n", scaleText(*manifest.lossScale).c_str());
+  printHead(manifest, *model->artifact);
   printParameters(manifest);
   const std::string_view variant =
       model->artifact->runsCode() ? model->artifact->tier() : std::string_view(manifest.tiers.front());
