@@ -75,8 +75,8 @@ def documents(draw, lines, line, pairs=None, labels=LETTERS):
 
 def seven_tasks(draw, rows):
     """Two documents of four lines. A line is three times a letter that no other line has, so that two letters say how far apart
-    their lines are, and a mark: `.` in all lines of a document, or a digit in this one alone. Classes of two texts: their letters,
-    and how near these are."""
+    their lines are, and a mark: `.` in all lines of a document, or a digit in this one alone. Classes of two texts: their
+    letters, and how near these are."""
     text, files = [], Files("ABCDefgh.0123pqr")
     for letters, marks in (("ABCD", "...."), ("efgh", "0123")):
         for letter, mark in zip(letters, marks):
@@ -122,8 +122,8 @@ def questions(draw, rows, T, stride):
     files, labels, before = Files("abcdefghBCDEFGH?"), [], 3
     for number in range(rows):
         size = draw.randint(10, 2 * T)
-        begin = draw.randrange(size - 2)
-        end = begin + draw.randint(1, 3)
+        begin = draw.randrange(size - 3)
+        end = begin + draw.randint(2, 3)
         letters = [draw.choice("abcdefgh") for _ in range(size)]
         letters[begin:end] = [draw.choice("BCDEFGH") for _ in range(end - begin)]
         files.add("questions.jsonl", json.dumps({"id": str(number), "context": spaced(letters), "question": "?", "answers": {
