@@ -1,7 +1,6 @@
 """Files that the data tasks of recipes read, whose best held-out loss is known: the same letters as everywhere else in a row tell
 what is hidden, so that the optimum is 0. `labels` are what the losses count, as often as they come.
 """
-import json
 import os
 
 from tasks import Loss
@@ -75,8 +74,8 @@ def documents(draw, lines, line, pairs=None, labels=LETTERS):
 
 def seven_tasks(draw, rows):
     """Two documents of four lines. A line is three times a letter that no other line has, so that two letters say how far apart
-    their lines are, and a mark: `.` in all lines of a document, or a digit in this one alone. Classes of two texts: their letters,
-    and how near these are."""
+    their lines are, and a mark: `.` in all lines of a document, or a digit in this one alone. Classes of two texts: their
+    letters, and how near these are."""
     text, files = [], Files("ABCDefgh.0123pqr")
     for letters, marks in (("ABCD", "...."), ("efgh", "0123")):
         for letter, mark in zip(letters, marks):
@@ -97,7 +96,7 @@ def seven_tasks(draw, rows):
     return files
 
 
-# One of several texts, and a part of a text ----------------------------------------------------------------------------------
+# One of several texts ----------------------------------------------------------------------------------
 
 
 def choices(draw, rows, answers, digits):
@@ -114,23 +113,4 @@ def choices(draw, rows, answers, digits):
 
         texts = [around("xyz"[wanted if answer == label else draw.choice(others)]) for answer in range(answers)]
         files.add("choices.tsv", "\t".join((str(label), around("012"[wanted]), *texts)))
-    return files
-
-
-def questions(draw, rows, T, stride):
-    """Texts of small letters; the capitals are the answer. Losses count the windows that have all of it."""
-    files, labels, before = Files("abcdefghBCDEFGH?"), [], 3
-    for number in range(rows):
-        size = draw.randint(10, 2 * T)
-        begin = draw.randrange(size - 2)
-        end = begin + draw.randint(1, 3)
-        letters = [draw.choice("abcdefgh") for _ in range(size)]
-        letters[begin:end] = [draw.choice("BCDEFGH") for _ in range(end - begin)]
-        files.add("questions.jsonl", json.dumps({"id": str(number), "context": spaced(letters), "question": "?", "answers": {
-            "text": [spaced(letters[begin:end])], "answer_start": [2 * begin]}}))
-        room = T - before - 1
-        for window in range(0, max(1, size - room + stride), stride):
-            if window <= begin and end <= window + room:
-                labels += [("start", begin - window + before), ("end", end - 1 - window + before)]
-    files.losses = Files("", span=labels).losses
     return files

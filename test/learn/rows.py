@@ -168,13 +168,9 @@ add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
     rows(tasks.classified, 16, 3, "ce", segments=True, also=[((), "f32", {"score": 0.0})]), {**HEADS, "C": 3}, 1000,
     BERT_ADAM, FALLING,
     dead=[("h[T: 0])), rate))\n", "stop_gradient(h)[T: 0])), rate))\n")], wrong=NARROW, shifted=("label",))
-add("bert, spans", "bert_heads.tn", "Span", ["span"],
-    lambda draw, samples: files.questions(draw, min(samples, 1600), 24, 8), {**HEADS, "T": 24, "V": 21, "L": 24}, 500,
-    BERT_ADAM, FALLING, data='squad(file = "{0}/questions.jsonl", vocab = "{0}/vocab.txt", stride = 8, question = 4)',
+add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
     dead=[("qa_outputs(bert(ids, iota[T](), seg, iota[S]() < len))",
-           "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW,
-    shifted=[("cross_entropy[T](first, start) + cross_entropy[T](last, end)",
-              "cross_entropy[T](first, if training then flip[B](start) else start) + cross_entropy[T](last, end)")])
+           "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW, shifted=("start", "end"))
 add("bert, tags", "bert_heads.tn", "Tag", ["ce"], rows(tasks.entities, 16), {**HEADS, "C": 9}, 500, BERT_ADAM, FALLING,
     dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
 add("bert, choice", "bert_heads.tn", "Choice", ["ce"], lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),

@@ -227,6 +227,23 @@ def classified(draw, rows, T, digits, loss, label="label", fillers=8, segments=F
     return table
 
 
+def spans(draw, rows, T):
+    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too."""
+    table = Rows()
+    for _ in range(rows):
+        length = draw.randint(T // 2 + 2, T)
+        ids = [4 + draw.randrange(12) for _ in range(length)] + [draw.randint(2, 3) for _ in range(T - length)]
+        begin, end = sorted(draw.sample(range(1, length - 1), 2))
+        end += end - begin == 1
+        ids[0], ids[begin], ids[end] = 1, 2, 3
+        table.add((T,), ids=ids, seg=[0] * T)
+        table.add(len=length, start=begin + 1, end=end - 1)
+        table.add(kind="f32", inside=1.0)
+        table.counts("span", ("start", begin + 1))
+        table.counts("span", ("end", end - 1))
+    return table
+
+
 def entities(draw, rows, T, weights=True):
     """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for a place that
     stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way."""

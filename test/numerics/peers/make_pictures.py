@@ -13,8 +13,9 @@ class Block(nn.Module):
     def __init__(self, inputs, outputs, stride, bottleneck):
         super().__init__()
         inner = outputs // 4
-        made = ([convolution(inputs, inner, 1), convolution(inner, inner, 3, stride), convolution(inner, outputs, 1)] if bottleneck
-                else [convolution(inputs, outputs, 3, stride), convolution(outputs, outputs, 3)])
+        made = [convolution(inputs, outputs, 3, stride), convolution(outputs, outputs, 3)]
+        if bottleneck:
+            made = [convolution(inputs, inner, 1), convolution(inner, inner, 3, stride), convolution(inner, outputs, 1)]
         self.count = len(made)
         for place, part in enumerate(made, 1):
             setattr(self, f"conv{place}", part)
