@@ -110,6 +110,7 @@ ROWS = {
         ("run", ["--vocab", "text.txt"], "has its vocabulary already"),
         ("model", ["--vocab", "words.txt", "--text", "words.txt"], CHANGES), ("run", ["--batches", "1"], CHANGES),
         ("run", ["--predictions", "none.json"], "recipes with the data task squad"),
+        ("run", ["--no-answer-above", "1"], "recipes with the data task squad"),
         ("run", ["--stride", "3"], CHANGES), ("run", ["--json"], CHANGES)],
     "generate": MODEL + TIER + THREADS + SOURCES + NAMES + DRAWN + STEP + [
         ("run", ["--seed", "3"], CHANGES), ("run", ["--greedy", "--seed", "3"], "the most probable symbol needs none"),
