@@ -9,6 +9,8 @@ namespace tenon::gpu {
 /// Columns of a block, which lie beside each other; terms that a slice is worth having for; slices at most, and blocks that they
 /// are to make.
 constexpr int64_t kColumns = 32, kThreads = 256, kTermsOfSlice = 64, kMostSlices = 128, kBlocks = 2048;
+/// Of columns whose number is not known: their parts take 8 times the memory of the result.
+constexpr int64_t kUnknownBlocks = kBlocks / 8;
 /// Terms that a thread reads before it adds them: one at a time would wait for memory each time.
 constexpr int64_t kAtOnce = 4;
 
@@ -57,15 +59,16 @@ AffineExpr ColumnFolds::columns() const { return product(sizes, context); }
 AffineExpr ColumnFolds::termsOf(FoldOp fold) const { return product(llvm::to_vector(fold.getSizes().getResults()), context); }
 
 DictionaryAttr ColumnFolds::choose() {
-  bool isLong = false;
+  int64_t useful = 1; // slices, of the longest fold
   for (FoldOp fold : folds) {
     auto terms = dyn_cast<AffineConstantExpr>(termsOf(fold));
-    isLong |= !terms || terms.getValue() >= 2 * kTermsOfSlice;
+    useful = std::max(useful, terms ? terms.getValue() / kTermsOfSlice : kMostSlices);
   }
   auto known = dyn_cast<AffineConstantExpr>(columns());
-  const int64_t blocks = known ? std::max<int64_t>(llvm::divideCeil(known.getValue(), kColumns), 1) : kColumns;
-  const int64_t slices = std::min(int64_t(llvm::bit_floor(uint64_t(kBlocks / std::min(blocks, kBlocks)))), kMostSlices);
-  if (!isLong || slices == 1)
+  const int64_t blocks = known ? std::max<int64_t>(llvm::divideCeil(known.getValue(), kColumns), 1) : kUnknownBlocks;
+  const int64_t room = std::clamp<int64_t>(kBlocks / blocks, 1, kMostSlices);
+  const auto slices = int64_t(std::min(llvm::bit_floor(uint64_t(room)), llvm::bit_ceil(uint64_t(useful))));
+  if (slices == 1)
     return {};
   return makeChoice(nest.getContext(), kForm, {{"slices", slices}, {"threads", kThreads}});
 }

@@ -5,7 +5,9 @@
 #include "lowering/gpu/GpuTarget.h"
 #include "lowering/gpu/Launch.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -59,13 +61,16 @@ void finishKernels(llvm::Module &module) {
   }
 }
 
-/// Quotients of f32 are those of div.approx, within 2 units in the last place: a correctly rounded one is a function of some 20
-/// instructions with a branch, and stands in tanh, the gradient of GELU, softmax.
+/// Quotients of f32 are those of div.full, within 2 units in the last place: a correctly rounded one is a function of some 20
+/// instructions with a branch, and stands in tanh, the gradient of GELU, softmax. (div.approx gives 0 beyond 2^126.)
 void divideByInstructions(llvm::Module &module) {
   for (llvm::Function &function : module)
-    for (llvm::Instruction &op : llvm::instructions(function))
-      if (op.getOpcode() == llvm::Instruction::FDiv && op.getType()->isFloatTy())
-        op.setHasApproxFunc(true);
+    for (llvm::Instruction &op : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (op.getOpcode() == llvm::Instruction::FDiv && op.getType()->isFloatTy()) {
+        llvm::IRBuilder<> builder(&op);
+        op.replaceAllUsesWith(builder.CreateIntrinsic(llvm::Intrinsic::nvvm_div_full, {op.getOperand(0), op.getOperand(1)}));
+        op.eraseFromParent();
+      }
 }
 
 /// By the bytes of its bitcode, as whoever runs that in the place of the PTX finds it (test/gpu-emu).

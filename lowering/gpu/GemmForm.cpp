@@ -178,7 +178,7 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
 void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together) {
   const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads))), across = std::min(columns, threads);
   const int64_t step = threads / across;
-  together = std::min(together, rows / step);
+  together = std::max<int64_t>(std::min(together, rows / step), 1); // some threads may have no row
   auto emitAll = [&] {
     Value start = divide(builder, code.thread(), constant(builder, across));
     for (int64_t left = 0; left < columns; left += across) {

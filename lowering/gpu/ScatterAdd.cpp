@@ -59,7 +59,8 @@ private:
     auto groups = [=, this, threads = launch.threads](EntryCode &code) {
       auto &builder = code.builder;
       Value useful = divide(builder, code.size(terms()), constant(builder, kTermsOfGroup));
-      Value room = divide(builder, constant(builder, kBlocks), blocksFor(code, code.size(places), threads));
+      Value blocks = maximum(builder, blocksFor(code, code.size(places), threads), constant(builder, 1));
+      Value room = divide(builder, constant(builder, kBlocks), blocks);
       return maximum(builder, minimum(builder, useful, room), constant(builder, 1));
     };
     launch.numbers = {{IntegerType::get(op.getContext(), 64), groups}};

@@ -51,6 +51,11 @@ void TensorGradient::weigh(const Met &met, const WarpPairs &pairs, int64_t colum
       slopes.push_back(slope);
     }
   hide(pairs, scores);
+  for (auto [slope, score] : llvm::zip(slopes, scores)) { // of a hidden pair it may be anything
+    Value isHidden = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, score,
+                                           on.real(-std::numeric_limits<double>::infinity()));
+    slope = on.select(isHidden, on.real(0), slope);
+  }
   Value factor = on.real(std::numbers::log2e * (operands.step ? 1 : operands.scale)), zero = on.real(0);
   Value grown = on.real(65536.0 / double(65536 - operands.threshold()));
   SmallVector<Value> keeps = on.drops ? kept(pairs) : SmallVector<Value>();
@@ -69,14 +74,15 @@ void TensorGradient::weigh(const Met &met, const WarpPairs &pairs, int64_t colum
   }
 }
 
-/// Where rows are places: query and key of number `index`, inside of them, and whether there is that key. A query that does not
-/// exist is zeros, and adds nothing.
+/// Where rows are places: query and key of number `index`, inside of them, and whether there are both.
 std::pair<Value, Value> TensorGradient::pairAt(const WarpPairs &pairs, size_t index, Value &exists) {
   Value column = on.columnOf(pairs, int64_t(index)), line = on.lineOf(pairs, int64_t(index % 4 / 2));
   Value key = add(builder, subtract(builder, column, line), shift);
   Value inside = maximum(builder, on.within(key, on.keys), on.number(0));
-  exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, key, inside);
-  return {on.within(column, on.queries), inside};
+  Value query = on.within(column, on.queries);
+  auto same = [&](Value a, Value b) { return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, a, b); };
+  exists = on.both(same(key, inside), same(column, query));
+  return {query, inside};
 }
 
 void TensorGradient::hide(const WarpPairs &pairs, Numbers &scores) {

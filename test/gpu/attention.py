@@ -18,22 +18,7 @@ SEGMENTS = ('{test = "eq", rest = affine_map<() -> (0)>, query = 0 : i64, key = 
 RELATIVE = '{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}'
 BACKWARDS = '{rest = affine_map<(d0, d1, d2) -> (d0 + d1 - 1)>, query = 1 : i64, key = -1 : i64}'
 
-CASES = {
-    "causal": {"mask": CAUSAL},
-    "open": {"width": 16, "value_width": 32},
-    "window": {"mask": WINDOW, "heads": 1},
-    "lengths": {"mask": LENGTHS, "rate": 0.25, "width": 32, "value_width": 16},
-    "segments": {"mask": SEGMENTS + ", " + NOT_AFTER, "width": 48, "value_width": 80},
-    "groups": {"mask": CAUSAL, "heads": 6, "key_heads": 2, "rate": 0.1, "width": 32, "value_width": 32},
-    "capped": {"mask": CAUSAL, "step": True, "heads": 1},
-    "wide": {"mask": CAUSAL, "heads": 1, "width": 128, "value_width": 128},
-    "small": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1},
-    "small_relative": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
-    "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
-    "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
-}
-
-STEP = """ ({
+CAPPED = """ ({
   ^bb0(%x: f32):
     %c = arith.constant 2.0 : f32
     %one = arith.constant 1.0 : f32
@@ -44,6 +29,34 @@ STEP = """ ({
     %slope = arith.subf %one, %square : f32
     "tenon.yield"(%capped, %slope) : (f32, f32) -> ()
   })"""
+# Its slope is infinite at 0, the score of queries and keys that do not exist.
+ROOTED = """ ({
+  ^bb0(%x: f32):
+    %two = arith.constant 2.0 : f32
+    %one = arith.constant 1.0 : f32
+    %size = math.absf %x : f32
+    %root = math.sqrt %size : f32
+    %value = arith.mulf %two, %root : f32
+    %slope = arith.divf %one, %root : f32
+    "tenon.yield"(%value, %slope) : (f32, f32) -> ()
+  })"""
+
+CASES = {
+    "causal": {"mask": CAUSAL},
+    "open": {"width": 16, "value_width": 32},
+    "window": {"mask": WINDOW, "heads": 1},
+    "lengths": {"mask": LENGTHS, "rate": 0.25, "width": 32, "value_width": 16},
+    "segments": {"mask": SEGMENTS + ", " + NOT_AFTER, "width": 48, "value_width": 80},
+    "groups": {"mask": CAUSAL, "heads": 6, "key_heads": 2, "rate": 0.1, "width": 32, "value_width": 32},
+    "capped": {"mask": CAUSAL, "step": CAPPED, "heads": 1},
+    "rooted": {"mask": CAUSAL, "step": ROOTED, "heads": 1},
+    "rooted_relative": {"mask": CAUSAL, "step": ROOTED, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
+    "wide": {"mask": CAUSAL, "heads": 1, "width": 128, "value_width": 128},
+    "small": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1},
+    "small_relative": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
+    "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
+    "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
+}
 
 
 def tensor(sizes, element):
@@ -51,7 +64,7 @@ def tensor(sizes, element):
     return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({', '.join(map(str, sizes))})>>"
 
 
-def function(name, options, width=64, value_width=64, heads=2, key_heads=None, mask="", rate=0.0, step=False, place=""):
+def function(name, options, width=64, value_width=64, heads=2, key_heads=None, mask="", rate=0.0, step="", place=""):
     key_heads = key_heads or heads
     keys = "d0 + d1"
     types = {"q": tensor(["d2", "d0", heads, width], options.type), "k": tensor(["d2", keys, key_heads, width], options.type),
@@ -67,7 +80,6 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
     attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, "
                   f"rate = {rate} : f64, site = 5 : i64")
     present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 3, 0"
-    region = STEP if step else ""
     names = ", ".join(f"%{one}" for one in shared)
     of_shared = ", ".join(every[one] for one in shared)
     results = {"dq": types["q"], "dk": types["k"], "dv": types["v"]}
@@ -78,10 +90,10 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
     chosen = f" {{tenon.chosen = {{sm_80 = {options.chosen}}}}}" if options.chosen else ""
     lines = [f"func.func @{name}(%I: index, %M: index, %B: index, {arguments}) {{",
              f'  %y, %m, %s = "tenon.attention"({names}) <{{operandSegmentSizes = array<i32: {present}>, {attributes}}}>'
-             f"{region} : ({of_shared}) -> ({types['dy']}, {row}, {row})",
+             f"{step} : ({of_shared}) -> ({types['dy']}, {row}, {row})",
              f'  {", ".join("%" + one for one in results)} = "tenon.attention_grad"(%dy, %y, %m, %s, {names}) '
              f"<{{operandSegmentSizes = array<i32: 1, 1, 1, 1, {present}>, resultSegmentSizes = array<i32: 1, 1, 1, "
-             f"{len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0>, {attributes}}}>{region}{chosen} : ({types['dy']}, "
+             f"{len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0>, {attributes}}}>{step}{chosen} : ({types['dy']}, "
              f"{types['dy']}, {row}, {row}, {of_shared}) -> ({', '.join(results.values())})"]
     outputs = {"y": types["dy"], "m": row, "s": row} | results
     lines += [f'  tenon.output {i} "{one}", %{one} : {type}' for i, (one, type) in enumerate(outputs.items())]

@@ -37,6 +37,16 @@ func.func @tensor_cores(%x: tensor<67x90xbf16>, %w: tensor<70x90xbf16>) {
   return
 }
 
+// More threads than a warp has rows.
+func.func @tall(%x: tensor<40x32xbf16>, %w: tensor<24x32xbf16>) {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<40x32xbf16>, tensor<24x32xbf16> -> tensor<40x24xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 256 : i64, columns = 16 : i64, depth = 16 : i64, warp_rows = 16 : i64, warp_columns = 16 : i64, stages = 2 : i64, registers = 96 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<40x24xf32>
+  return
+}
+
 func.func @attention(%q: tensor<1x20x2x8xf32>, %k: tensor<1x20x2x8xf32>, %v: tensor<1x20x2x8xf32>, %dy: tensor<1x20x2x8xf32>) {
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "pairs", side = 8 : i64}}} : (tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>) -> (tensor<1x20x2x8xf32>, tensor<1x2x20xf32>, tensor<1x2x20xf32>)
   %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "pairs", side = 16 : i64}}} : (tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x2x20xf32>, tensor<1x2x20xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>) -> (tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>, tensor<1x20x2x8xf32>)

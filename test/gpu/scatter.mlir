@@ -1,7 +1,7 @@
 // scatter_add with an index that is the same for all places: the gathered dimension is dealt out to groups of blocks. The CPU's tests in kernels.test have the other form.
 // REQUIRES: gpu-emu
 // RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_80}),tenon-emit-gpu)' | FileCheck %s
-// RUN: tenon-gpu-kernel-test %s --dims=1,1 --dims=45,3 --dims=67,300 --tolerance=4e-6
+// RUN: tenon-gpu-kernel-test %s --dims=1,1 --dims=45,0 --dims=45,3 --dims=67,300 --tolerance=4e-6
 // RUN: not tenon-gpu-kernel-test %s --dims=45,3 --schedules=1 --corrupt=1e-3
 // RUN: not tenon-gpu-kernel-test %s --dims=45,3 --dims=64,3 --dims=128,3 --dims=192,3 --dims=300,3 --schedules=1 --faults --kernels=scatter_add_1 --tolerance=2e-5 > %t.log 2>&1
 // RUN: FileCheck %s --check-prefix=FAULTS --input-file=%t.log

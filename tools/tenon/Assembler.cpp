@@ -62,7 +62,7 @@ std::optional<std::pair<std::string, bool>> runProgram(std::vector<std::string> 
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const bool isStarted = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
+  const int failure = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   std::string text;
@@ -71,10 +71,12 @@ std::optional<std::pair<std::string, bool>> runProgram(std::vector<std::string> 
     text.append(buffer, count > 0 ? static_cast<size_t>(count) : 0);
   ::close(ends[0]);
   int status = 0;
-  while (isStarted && waitpid(child, &status, 0) < 0 && errno == EINTR)
+  while (failure == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
-  if (!isStarted)
+  if (failure != 0) {
+    errno = failure;
     return {};
+  }
   return std::pair(std::move(text), WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 

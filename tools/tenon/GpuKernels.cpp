@@ -64,7 +64,7 @@ std::map<std::string, int64_t, std::less<>> sharedIn(std::string_view text) {
   for (size_t at; (at = text.find(".shared ")) != std::string_view::npos;) {
     text.remove_prefix(at + 8);
     const std::string_view line = text.substr(0, text.find('\n'));
-    const size_t type = line.find(" .b"), end = line.find("_shared");
+    const size_t type = line.find(" .b"), end = line.rfind("_shared");
     if (type == std::string_view::npos || end == std::string_view::npos)
       continue;
     int64_t bits = 8, count = 1;
