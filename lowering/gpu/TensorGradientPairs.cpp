@@ -52,8 +52,8 @@ void TensorGradient::weigh(const Met &met, const WarpPairs &pairs, int64_t colum
     }
   hide(pairs, scores);
   for (auto [slope, score] : llvm::zip(slopes, scores)) { // of a hidden pair it may be anything
-    Value isHidden = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, score,
-                                           on.real(-std::numeric_limits<double>::infinity()));
+    Value isHidden =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, score, on.real(-std::numeric_limits<double>::infinity()));
     slope = on.select(isHidden, on.real(0), slope);
   }
   Value factor = on.real(std::numbers::log2e * (operands.step ? 1 : operands.scale)), zero = on.real(0);
