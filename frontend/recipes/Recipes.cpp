@@ -142,6 +142,18 @@ std::string nameOf(const Setting &data, const schema::Function &task, const sche
   return ids && made.name == "ids" ? ids->text : std::string(made.name);
 }
 
+/// Whether an axis of pictures, [B, C, Y, X], has the name of another of their axes: a model with channels last.
+bool isTurned(const schema::Made &made, const Entry &entry, const Input &input) {
+  if (made.axes != "BCYX" || input.type.axes.size() != made.axes.size())
+    return false;
+  for (size_t i = 0; i < made.axes.size(); ++i) {
+    const std::string &name = entry.axes[input.type.axes[i]].name, kind = name == "H" ? "Y" : name == "W" ? "X" : name;
+    if (kind.size() == 1 && made.axes.find(kind) != std::string_view::npos && made.axes[i] != kind[0])
+      return true;
+  }
+  return false;
+}
+
 /// The inputs of an entry that a data task does not make; with whether it makes them, but with other axes.
 std::vector<std::pair<const Input *, bool>> inputsMissing(const Setting &data, const schema::Function &task, bool hasId,
                                                           const Entry &entry) {
@@ -150,7 +162,8 @@ std::vector<std::pair<const Input *, bool>> inputsMissing(const Setting &data, c
   for (const Input &input : entry.inputs) {
     auto known = std::find_if(task.makes.begin(), task.makes.end(),
                               [&](const schema::Made &each) { return nameOf(data, task, each) == input.name; });
-    const bool isMade = known != task.makes.end() ? known->axes.size() <= input.type.axes.size() // further axes may be of size 1
+    const bool isMade = known != task.makes.end() ? known->axes.size() <= input.type.axes.size() &&
+                                                        !isTurned(*known, entry, input) // further axes may be of size 1
                                                   : contains(own, input.name);
     if (!input.isTotal && !isMade && !(hasId && input.name == "task"))
       missing.emplace_back(&input, known != task.makes.end());

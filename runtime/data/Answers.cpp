@@ -2,6 +2,7 @@
 #include "runtime/base/Json.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>
+#include <cmath>
 #include <locale.h>
 #include <map>
 #include <numeric>
@@ -148,7 +149,8 @@ AnswerSearch::Measures AnswerSearch::measured(size_t question, const std::string
   return most;
 }
 
-/// From the threshold that answers nothing on, questions are answered one after another, the surest first.
+/// From a threshold below all doubts on, which answers nothing, questions are answered, the surest first and those of one doubt
+/// together. A question is answered where its doubt is at most the threshold, so this is what a threshold gives.
 AnswerSearch::Best AnswerSearch::bestOf(double Measures::*measure) const {
   std::vector<size_t> order(best.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -156,13 +158,16 @@ AnswerSearch::Best AnswerSearch::bestOf(double Measures::*measure) const {
   double sum = 0;
   for (const Question &each : task.questions())
     sum += each.answers.empty();
-  Best result = {sum, 0};
-  for (size_t i : order) {
+  const double least = order.empty() ? 0 : best[order[0]].doubt();
+  Best result = {sum, least > 0 ? 0 : std::min(least - 1, std::nextafter(least, -HUGE_VAL))};
+  for (size_t at = 0; at < order.size(); ++at) {
+    const size_t i = order[at];
     if (!task.questions()[i].answers.empty())
       sum += measured(i, best[i].text).*measure;
     else if (!best[i].text.empty())
       sum -= 1;
-    if (sum > result.value)
+    const bool isLast = at + 1 == order.size() || best[order[at + 1]].doubt() > best[i].doubt();
+    if (isLast && sum > result.value)
       result = {sum, best[i].doubt()};
   }
   result.value *= 100 / std::max<double>(1, static_cast<double>(best.size()));

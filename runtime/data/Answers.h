@@ -29,7 +29,8 @@ public:
   struct Measures {
     double exact = 0, f1 = 0;
   };
-  /// The highest value that any threshold gives, and this threshold (evaluate-v2.0.py, find_best_thresh).
+  /// The highest value that any threshold gives, and this threshold (evaluate-v2.0.py, find_best_thresh,
+  /// which begins at 0 and takes questions of equal scores one by one: not what its threshold gives).
   struct Best {
     double value = 0, threshold = 0;
   };

@@ -15,7 +15,8 @@ using runtime::counted;
 namespace {
 
 enum : size_t { kImage, kLabel };
-constexpr int64_t kLongest = 64; // times the other side: what is made of a picture stays small
+constexpr int64_t kLongest = 64;     // times the other side: what is made of a picture stays small
+constexpr int64_t kMostChannels = 4; // of a side that short: colours and transparency, in the place of the columns
 constexpr float kMean[] = {0.485f, 0.456f, 0.406f}, kDeviation[] = {0.229f, 0.224f, 0.225f}; // of ImageNet, of 0 to 1
 
 class ImagesTask : public RowTask {
@@ -40,13 +41,22 @@ public:
         (binding.Y != settings.cropSize || binding.X != settings.cropSize))
       status = inputError("crop = \"random resized ", settings.cropSize, "\" makes pictures of ", settings.cropSize, " x ",
                           settings.cropSize, ", and the input 'image' takes ", binding.Y, " x ", binding.X);
+    if (status.ok() && binding.at[kImage] >= 0 && binding.C > kMostChannels && binding.X <= kMostChannels)
+      status = inputError("images fills an input of [B, C, Y, X], and 'image' would have ", binding.C, " channels of ", binding.Y,
+                          " x ", binding.X, " pixels: the axis of the channels stands in front of both sides");
     if (status.ok())
       status = setBatch(inputs);
     if (status.ok() && binding.at[kLabel] >= 0)
       status = checkLabels(inputs);
     return status;
   }
-  std::vector<std::string> notes() const override { return lackingClasses(); }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = lackingClasses();
+    if (pictures.passedOver() > 0)
+      notes.push_back(concat("'", pathIn(settings.folder, settings.file), "' has ", counted(pictures.passedOver(), "other file"),
+                             " beside its .ppm and .pgm files; they are not read"));
+    return notes;
+  }
 
   /// Parts and sides are drawn anew in each epoch.
   Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {

@@ -1,5 +1,7 @@
 #include "runtime/data/Pictures.h"
+#include "runtime/base/Convert.h"
 #include "runtime/base/File.h"
+#include "runtime/data/Utf8.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -27,6 +29,13 @@ int64_t numberAt(const std::string &text, size_t &at) {
   for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value <= kMostPixels; ++at)
     value = 10 * std::max<int64_t>(value, 0) + (text[at] - '0');
   return value;
+}
+
+bool isNetpbmName(const fs::path &path) {
+  std::string kind = path.extension().string();
+  for (char &c : kind)
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return path.filename().string()[0] != '.' && (kind == ".ppm" || kind == ".pgm");
 }
 
 /// What each pixel of a side of `to` pixels is made of, of a side of `from`.
@@ -115,7 +124,10 @@ Expected<Picture> readNetpbm(const std::string &path) {
   const float scale = 255 / static_cast<float>(most);
   for (size_t i = 0; i < needed; ++i) {
     const auto channel = i % static_cast<size_t>(picture.channels), pixel = i / static_cast<size_t>(picture.channels);
-    picture.values[channel * pixels + pixel] = scale * static_cast<float>(static_cast<unsigned char>(text[at + i]));
+    const auto value = static_cast<unsigned char>(text[at + i]);
+    if (value > most)
+      return inputError(path, " has a value of ", static_cast<int64_t>(value), ", more than the ", most, " of its header");
+    picture.values[channel * pixels + pixel] = scale * static_cast<float>(value);
   }
   return picture;
 }
@@ -134,13 +146,19 @@ Status Pictures::openFolder(const std::string &path) {
   std::error_code failed;
   std::vector<std::pair<std::string, std::string>> found; // class, picture
   for (const auto &outer : fs::directory_iterator(path, failed)) {
-    if (!outer.is_directory(failed))
+    const std::string name = outer.path().filename().string();
+    if (name[0] == '.' || !outer.is_directory(failed))
       continue;
-    classes.push_back(outer.path().filename().string());
+    if (auto at = malformedAt(name))
+      return inputError("'", path, "': the name of a class, '", name, "', is not UTF-8 from its byte ", *at,
+                        " on; rename its folder");
+    classes.push_back(name);
     std::error_code unreadable;
     for (const auto &inner : fs::directory_iterator(outer.path(), unreadable))
-      if (const std::string kind = inner.path().extension().string(); kind == ".ppm" || kind == ".pgm")
-        found.emplace_back(classes.back(), inner.path().string());
+      if (isNetpbmName(inner.path()))
+        found.emplace_back(name, inner.path().string());
+      else
+        ++others;
     if (unreadable)
       return inputError("cannot list '", outer.path().string(), "': ", unreadable.message());
   }
@@ -169,6 +187,8 @@ Status Pictures::openArray(const std::string &path, const std::string &labelPath
   if (given.failed())
     return given.status();
   labels = given.take();
+  if (!runtime::convertible(labels->type(), DataType::I64))
+    return inputError(labels->name(), " holds ", nameOf(labels->type()), " values, but labels are whole numbers");
   return labels->shape().size() == 1 && labels->rows() == array->rows()
              ? Status()
              : inputError(labels->name(), " must have one number for each of the ", counted(array->rows(), "picture"), " of ",

@@ -28,8 +28,8 @@ Picture resized(const Picture &picture, int64_t height, int64_t width);
 /// A binary Netpbm file: "P6", three channels, or "P5", one; up to 255 of them.
 runtime::Expected<Picture> readNetpbm(const std::string &path);
 
-/// Either FOLDER/CLASS/PICTURE.ppm (or .pgm), or an .npy file of bytes [N, C, Y, X], [N, Y, X, C] or [N, Y, X] with one of labels
-/// [N].
+/// Either FOLDER/CLASS/PICTURE.ppm (or .pgm; a class whose name begins with "." is none), or an .npy file of bytes [N, C, Y, X],
+/// [N, Y, X, C] or [N, Y, X] with one of labels [N].
 class Pictures {
 public:
   Status open(const std::string &path, const std::string &labels, const std::string &folder);
@@ -41,6 +41,8 @@ public:
   runtime::Expected<int64_t> labelOf(uint64_t index) const;
   /// With so many channels: a picture of one has it as often as is asked for.
   runtime::Expected<Picture> read(uint64_t index, int64_t channels) const;
+  /// Files of the folder's classes that are no pictures by their names.
+  uint64_t passedOver() const { return others; }
   /// "cats/7.ppm", or "images.npy: row 7".
   std::string placeOf(uint64_t index) const;
 
@@ -53,6 +55,7 @@ private:
   };
   std::vector<Entry> files;
   std::vector<std::string> classes;
+  uint64_t others = 0;
   std::optional<ArrayFile> array, labels;
 };
 

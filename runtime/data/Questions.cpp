@@ -39,9 +39,12 @@ Status placeAnswer(const std::string &context, int64_t start, Question &question
 Status readAnswers(const JsonValue *answers, Question &question, int64_t &start) {
   const JsonValue *texts = answers ? listOf(*answers, "text") : nullptr,
                   *starts = texts ? listOf(*answers, "answer_start") : nullptr;
+  if (texts && starts && texts->elements.size() != starts->elements.size())
+    return inputError("the answers have ", runtime::counted(texts->elements.size(), "text"), " and ", starts->elements.size(),
+                      " of \"answer_start\"; each text needs one");
   std::vector<std::pair<const JsonValue *, const JsonValue *>> pairs;
   for (size_t i = 0; texts && starts && i < texts->elements.size(); ++i)
-    pairs.emplace_back(&texts->elements[i], i < starts->elements.size() ? &starts->elements[i] : nullptr);
+    pairs.emplace_back(&texts->elements[i], &starts->elements[i]);
   if (answers && answers->isArray())
     for (const JsonValue &each : answers->elements)
       pairs.emplace_back(each.find("text"), each.find("answer_start"));
@@ -69,7 +72,11 @@ Status readQuestion(const JsonValue &value, size_t context, const std::string &p
   int64_t start = 0;
   Status status = readAnswers(value.find("answers"), question, start);
   const JsonValue *impossible = value.find("is_impossible");
-  if (status.ok() && impossible && impossible->kind == JsonValue::Kind::Bool && impossible->truth && !question.answers.empty())
+  if (status.ok() && impossible && impossible->kind != JsonValue::Kind::Bool)
+    status = inputError("\"is_impossible\" must be true or false");
+  if (status.ok() && impossible && !impossible->truth && question.answers.empty())
+    status = inputError("\"is_impossible\" is false, but there is no answer");
+  if (status.ok() && impossible && impossible->truth && !question.answers.empty())
     status = inputError("\"is_impossible\" is true, but there is the answer ", quoteJson(question.answers[0]));
   if (status.ok() && !question.answers.empty())
     status = placeAnswer(result.contexts[context], start, question);

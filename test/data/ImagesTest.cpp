@@ -67,9 +67,10 @@ std::unique_ptr<DataTask> openFor(const TaskSettings &settings, Batch &batch, Pa
 
 TEST(Images, AFolderOfClasses) {
   std::filesystem::remove_all(pathOf("pictures"));
-  written("pictures/dogs/b.ppm", std::string("P6 # of three\n2 1\n255\n\x00\x0A\x14\x1E\x28\xFF", 28));
+  written("pictures/dogs/b.PPM", std::string("P6 # of three\n2 1\n255\n\x00\x0A\x14\x1E\x28\xFF", 28));
   written("pictures/cats/a.pgm", std::string("P5\n2 1 15\n") + "\x03\x0F");
   written("pictures/cats/notes.txt", "no picture");
+  written("pictures/.cache/c.ppm", "of no class");
   Batch batch = batchOf(2, 3, 1, 2, 2);
   auto task = openFor(imagesOf(pathOf("pictures")), batch, Part::HeldOut);
   ASSERT_TRUE(task && task->fillEvaluation(0, batch.tensors).ok());
@@ -78,6 +79,8 @@ TEST(Images, AFolderOfClasses) {
   const std::vector<float> wanted = {51, 255, 51, 255, 51, 255, 0, 30, 10, 40, 20, 255}; // channel by channel
   for (size_t i = 0; i < wanted.size(); ++i)
     EXPECT_FLOAT_EQ(batch.real("image", static_cast<int64_t>(i)), wanted[i] / 255) << i;
+  ASSERT_EQ(task->notes().size(), 1u);
+  EXPECT_NE(task->notes()[0].find("has 1 other file beside its .ppm and .pgm files"), std::string::npos);
   written("pictures/cats/c.ppm", "GIF89a");
   EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("c.ppm is no binary Netpbm file"),
             std::string::npos);
@@ -85,6 +88,12 @@ TEST(Images, AFolderOfClasses) {
   EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("c.ppm ends within its pixels"), std::string::npos);
   written("pictures/cats/c.ppm", "P6 2 1 65535 abcdefghijkl");
   EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("a largest value from 1 to 255"),
+            std::string::npos);
+  written("pictures/cats/c.ppm", std::string("P6 2 1 15 ") + "\x01\x02\x03\x04\x05\x10");
+  EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("a value of 16, more than the 15 of its header"),
+            std::string::npos);
+  written("pictures/r\xFF/c.ppm", "P6 2 1 255 abcdef");
+  EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("is not UTF-8 from its byte 1 on"),
             std::string::npos);
   EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures"), "x.npy"), batchOf(3, 3, 1, 2)).find("labels = .. is for an .npy"),
             std::string::npos);
@@ -118,6 +127,14 @@ TEST(Images, ArraysWithChannelsFirstOrLast) {
   EXPECT_NE(mistakeOf(imagesOf(pathOf("labels.npy")), batchOf(2, 3, 2, 4)).find("must have bytes (uint8)"), std::string::npos);
   EXPECT_NE(mistakeOf(imagesOf(pathOf("first.npy"), pathOf("gray.npy")), batchOf(2, 3, 2, 4))
                 .find("one number for each of the 2 pictures"),
+            std::string::npos);
+  const std::vector<float> reals = {1, 0};
+  ASSERT_TRUE(runtime::writeNpy(pathOf("reals.npy"), DataType::F32, std::vector<int64_t>{2}, reals.data()).ok());
+  EXPECT_NE(mistakeOf(imagesOf(pathOf("first.npy"), pathOf("reals.npy")), batchOf(2, 3, 2, 4, 2))
+                .find("reals.npy holds f32 values, but labels are whole numbers"),
+            std::string::npos);
+  EXPECT_NE(mistakeOf(imagesOf(counting("side.npy", {2, 8, 8, 3})), batchOf(2, 8, 8, 3))
+                .find("fills an input of [B, C, Y, X], and 'image' would have 8 channels of 8 x 3 pixels"),
             std::string::npos);
   EXPECT_NE(mistakeOf(imagesOf(pathOf("first.npy")), batchOf(2, 2, 2, 4)).find(" has 4 channels, and the input takes 2"),
             std::string::npos);

@@ -136,6 +136,15 @@ TEST(Spans, QuestionsWithoutAnAnswer) {
   EXPECT_EQ(search.result(-2).unanswered.f1, 100);
   EXPECT_NEAR(result.bestF1.value, 200. / 3, 1e-9);
   EXPECT_EQ(result.bestF1.threshold, -4);
+  EXPECT_EQ(search.result(result.bestF1.threshold).all.f1, result.bestF1.value);
+  AnswerSearch tied(*task->spans()); // of one doubt below 0, two of three wrong: best is a threshold that answers nothing
+  tied.add(0, scores(0, 5, 2), scores(0, 5, 2));
+  tied.add(1, scores(0, 5, 2), scores(0, 5, 2));
+  tied.add(2, scores(0, 4, 2), scores(0, 4, 2));
+  const AnswerSearch::Result none3 = tied.result();
+  EXPECT_NEAR(none3.bestExact.value, 100. / 3, 1e-9);
+  EXPECT_LT(none3.bestExact.threshold, -4);
+  EXPECT_EQ(tied.result(none3.bestExact.threshold).all.exact, none3.bestExact.value);
   AnswerSearch judged(*task->spans()); // by the model itself: whatever the scores of place 0 are
   judged.add(0, scores(9, 5, 2), scores(9, 5, 2), -3.0);
   judged.add(1, scores(9, 6, 1), scores(9, 6, 1), -2.0);
@@ -175,6 +184,13 @@ TEST(Spans, SquadsOwnFormAndWhatIsRefused) {
   const std::string impossible = R"({"context": "a", "question": "b", "is_impossible": true, )";
   EXPECT_NE(errorOf(settingsOf("squad", impossible + R"("answers": {"text": ["a"], "answer_start": [0]}})"))
                 .find("\"is_impossible\" is true, but there is the answer \"a\""),
+            std::string::npos);
+  const std::string question = R"({"context": "a", "question": "b", "answers": {"text": [], "answer_start": )";
+  EXPECT_NE(errorOf(settingsOf("squad", question + "[4]}}")).find(":1: the answers have 0 texts and 1 of \"answer_start\""),
+            std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", question + R"([]}, "is_impossible": "true"})")).find("must be true or false"),
+            std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", question + R"([]}, "is_impossible": false})")).find("is false, but there is no answer"),
             std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "question": "b"})")).find("expected \"answers\""), std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", R"({"context": "a", "answers": []})")).find("expected a text as \"question\""),

@@ -17,7 +17,7 @@ struct Options {
   train::DataOverrides data; // --data
   uint64_t batches = 0;
   int64_t stride = 0;
-  double noneAbove = 0; // --no-answer-above
+  std::optional<double> noneAbove; // --no-answer-above
   bool json = false;
 };
 
@@ -124,14 +124,16 @@ std::string coverage(const train::Evaluation &result) {
 std::string numbersText(const train::TaskEvaluation &evaluated, const Part &part, bool json) {
   const train::Evaluation &result = evaluated.evaluation;
   std::string text;
+  const char *const exact = "%.17g"; // of thresholds, which are compared with other numbers
   auto add = [&](const std::string &name, double value, const char *format) {
     char number[64];
-    snprintf(number, sizeof number, json ? "%.9g" : format, value);
+    snprintf(number, sizeof number, json && format != exact ? "%.9g" : format, value);
     text += json ? concat(", ", runtime::quoteJson(name), ": ", std::isfinite(value) ? number : "null")
                  : concat(name, " ", number, "\n");
   };
   for (size_t i = 0; i < result.numbers.size(); ++i) {
-    add(result.numbers[i].name, result.numbers[i].value, "%.6f");
+    const bool isThreshold = result.numbers[i].metric && result.numbers[i].name.ends_with("_above");
+    add(result.numbers[i].name, result.numbers[i].value, isThreshold ? exact : "%.6f");
     if (static_cast<int>(i) == result.entropy)
       add(evaluated.prefix + "bits_per_char", result.bitsPerCharacter(), "%.4f");
   }
@@ -207,12 +209,16 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
     return evaluation.status();
   Judged judged{evaluation.take(), std::nullopt};
   if (task->spans() && options.batches == 0) {
-    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id, options.noneAbove);
+    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id, options.noneAbove.value_or(0));
     if (answers.failed())
       return answers.status();
     judged.answers = answers.take();
     if (judged.answers)
       addAnswers(judged);
+    if (options.noneAbove && judged.answers && !judged.answers->result.hasUnanswered)
+      note("note: --no-answer-above changes nothing: each question has an answer");
+    else if (options.noneAbove && !judged.answers)
+      note("note: --no-answer-above changes nothing: the model has no `out first, last`, a score for each place");
   }
   return judged;
 }
@@ -222,7 +228,9 @@ Status checkPredictions(const Options &options, const train::Recipe &recipe) {
   bool asks = false;
   for (const train::TaskRecipe &task : recipe.allTasks())
     asks |= task.valid && task.valid->name == "squad";
-  const bool given = !options.predictions.empty() || options.noneAbove != 0;
+  const bool given = !options.predictions.empty() || options.noneAbove;
+  if (options.noneAbove && !std::isfinite(*options.noneAbove))
+    return usageError("--no-answer-above takes a finite number");
   return !given || (asks && options.batches == 0)
              ? Status()
              : usageError(options.predictions.empty() ? "--no-answer-above" : "--predictions",
