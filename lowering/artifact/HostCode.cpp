@@ -15,7 +15,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include <mutex>
 
 namespace tenon {
 
@@ -52,14 +51,18 @@ std::shared_ptr<HostModule> translateForHost(mlir::ModuleOp module, const std::s
 }
 
 static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &host, std::string &error) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    llvm::InitializeNativeTargetAsmParser();
-  });
   llvm::Triple triple(host.platform.triple);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *target = nullptr;
+  {
+    const std::lock_guard lock(backEnds());
+    [[maybe_unused]] static const bool isThere = [] {
+      llvm::InitializeNativeTarget();
+      llvm::InitializeNativeTargetAsmPrinter();
+      llvm::InitializeNativeTargetAsmParser();
+      return true;
+    }();
+    target = llvm::TargetRegistry::lookupTarget(triple, error);
+  }
   if (!target)
     return nullptr;
   llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same in all variants

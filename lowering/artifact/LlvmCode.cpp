@@ -8,6 +8,11 @@
 
 namespace tenon {
 
+std::mutex &backEnds() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 void runPasses(llvm::Module &module, llvm::TargetMachine &machine, const llvm::PipelineTuningOptions &tuning,
                llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> passesOf) {
   llvm::PassBuilder builder(&machine, tuning);

@@ -3,6 +3,7 @@
 #include "lowering/target/Target.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CodeGen.h"
+#include <mutex>
 
 namespace llvm {
 class TargetMachine;
@@ -10,6 +11,9 @@ class TargetMachine;
 
 namespace tenon {
 
+/// Of the list of back ends, which LLVM does not guard: whoever adds one or looks one up holds it. Parts of an artifact are
+/// compiled at the same time, for the host and for a GPU.
+std::mutex &backEnds();
 /// Runs what `passesOf` makes of a builder for this machine.
 void runPasses(llvm::Module &module, llvm::TargetMachine &machine, const llvm::PipelineTuningOptions &tuning,
                llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> passesOf);

@@ -16,7 +16,6 @@
 #include "llvm/Support/xxhash.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include <mutex>
 
 using namespace mlir;
 
@@ -24,15 +23,19 @@ namespace tenon::gpu {
 namespace {
 
 std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, std::string &error) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
-  });
   llvm::Triple triple("nvptx64-nvidia-cuda");
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *target = nullptr;
+  {
+    const std::lock_guard lock(backEnds());
+    [[maybe_unused]] static const bool isThere = [] {
+      LLVMInitializeNVPTXTargetInfo();
+      LLVMInitializeNVPTXTarget();
+      LLVMInitializeNVPTXTargetMC();
+      LLVMInitializeNVPTXAsmPrinter();
+      return true;
+    }();
+    target = llvm::TargetRegistry::lookupTarget(triple, error);
+  }
   if (!target)
     return nullptr;
   llvm::TargetOptions options; // as on the CPU, a multiplication and an addition are contracted where the program says so alone
