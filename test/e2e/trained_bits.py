@@ -43,7 +43,7 @@ def bench():
     with open(ROWS, encoding="utf-8") as file:
         rows = json.load(file)
     found = {}
-    for name in properties.MODELS:
+    for name in properties.MODELS.keys() & rows.keys():
         size = {**rows[name]["size"], "N": 2, "V": 1000}
         if name == "xlnet":
             size |= {"M": 64, "R": 64}
