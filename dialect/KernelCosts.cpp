@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/OptimizeSettings.h"
 #include "dialect/Places.h"
+#include "dialect/StoredParameter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -359,13 +360,12 @@ static int64_t momentTouches(OptimizeOp op) {
 /// Read and written; with a ratio per tensor read once more.
 static int64_t parameterTouches(OptimizeOp op) { return 2 + (formOf(op).trust != schema::Trust::None ? 1 : 0); }
 
-/// `perElement(type)` summed over the elements of all parameters that are trained.
-static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space,
-                                 llvm::function_ref<int64_t(RankedTensorType)> perElement) {
+/// `perElement(parameter)` summed over the elements of all parameters that are trained.
+static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(ParameterOp)> perElement) {
   Polynomial all;
   for (auto parameter : optimize->getParentOfType<ModuleOp>().getOps<ParameterOp>())
     if (isTrainedBy(optimize, parameter))
-      all += Polynomial(perElement(parameter.getType())) * elementsOf(parameter.getType(), space);
+      all += Polynomial(perElement(parameter)) * elementsOf(parameter.getType(), space);
   return all;
 }
 /// Every element of what is trained, behind the norm.
@@ -377,15 +377,15 @@ SmallVector<AffineExpr> OptimizeOp::parallelDomain() {
   return {getAffineConstantExpr(elements, getContext())};
 }
 Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
-  return overParameters(*this, space, [&](RankedTensorType) { return ruleOf(*this).operations; });
+  return overParameters(*this, space, [&](ParameterOp) { return ruleOf(*this).operations; });
 }
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
-  auto module = getOperation()->getParentOfType<ModuleOp>();
-  const Type stored = hasRemainders(module) ? Type() : parameterType(module); // both halves are an f32
-  return overParameters(*this, space, [&](RankedTensorType type) {
-    const Type copies = copyType(module, type.getElementType()); // written
-    return momentTouches(*this) * bytesOfElement(type) +
-           parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type)) + (copies ? elementBytes(copies) : 0);
+  return overParameters(*this, space, [&](ParameterOp parameter) {
+    const int64_t bytes = bytesOfElement(parameter.getType());
+    const Type copies = copyTypeOf(parameter); // written
+    return momentTouches(*this) * bytes +
+           parameterTouches(*this) * (isSplit(parameter) ? bytes : elementBytes(storedType(parameter))) +
+           (copies ? elementBytes(copies) : 0);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Panels.h"
 #include "dialect/Rules.h"
+#include "dialect/StoredParameter.h"
 #include "dialect/TenonDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -48,12 +49,14 @@ LogicalResult ParameterOp::verify() {
       return emitOpError("expects one f64 or one for each of ")
              << stackElements() << " stack elements as " << name << ", got " << values;
   }
+  if (Attribute whole = (*this)->getDiscardableAttr(kWhole); whole && !isa<UnitAttr>(whole)) // C5
+    return emitOpError("expects no value of ") << kWhole << ", got " << whole;
   return success();
 }
 
-/// C1 to C4 of read_parameter. `narrow`: the other element type in which parameters of f32 can be read, or null.
+/// C1 to C4 of read_parameter. `isRead`: it may have the other element type, too, in which the parameter can be read.
 template <typename OpTy>
-static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, Type narrow) {
+static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, bool isRead) {
   auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
   if (!parameter) // C1
     return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
@@ -63,8 +66,8 @@ static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols,
   if (failed(verifyDepths(op, op.getDepths()))) // C4
     return failure();
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
-  if (value.getType() != wanted && (!narrow || wanted.getElementType() != elementModel(narrow).compute ||
-                                    value.getType() != withElement(wanted, narrow))) // C3
+  const Type other = isRead ? otherReadType(parameter) : Type();
+  if (value.getType() != wanted && (!other || value.getType() != withElement(wanted, other))) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
   return parameter;
 }
@@ -73,7 +76,7 @@ LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) 
   if (getRemainder() && !(hasRemainders(module) && tensorOf(getValue()).getElementType() == parameterType(module))) // C5
     return emitOpError("expects a value of the module's tenon.parameters, which has tenon.remainders, got ")
            << getValue().getType();
-  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), shortParameterType(module));
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), true);
   const Attribute panels = succeeded(parameter) ? (*parameter)->getAttr(kPanels) : Attribute();
   auto isRight = [&](OpOperand &use) {
     auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
@@ -85,7 +88,7 @@ LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) 
   return parameter;
 }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), {});
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), false);
   if (succeeded(parameter) && parameter->getFrozen()) // C5
     return emitOpError("expects a parameter that is trained, got ") << getParameterAttr() << ", which is frozen";
   return parameter;
@@ -137,11 +140,10 @@ LogicalResult AppendStateOp::verify() {
 
 // ---- where they lie
 
-/// In an arena whose offsets are those of the parameters, by bytes of `stored` (of its own elements where that is null).
+/// In an arena whose offsets are those of the parameters, or their part in the arena of what is of type `stored`.
 static Buffer placeInArena(Operation *op, Memory memory, FlatSymbolRefAttr name, ValueRange depths, Type stored) {
   auto parameter = op->getParentOfType<ModuleOp>().lookupSymbol<ParameterOp>(name);
-  // One layout, by elements.
-  const int64_t part = stored ? elementBytes(parameter.getType().getElementType()) / elementBytes(stored) : 1;
+  const int64_t part = arenaPart(stored);
   Buffer buffer{memory, int64_t(parameter.getOffset()) / part, {}};
   buffer.steps =
       depthSteps(depths, parameter.getType().getShape(), getAffineConstantExpr(parameter.getStride() / part, op->getContext()));

@@ -141,8 +141,8 @@ static constexpr ExplainPage kParameters[] = {
      "loss mlm = sum(gate(h) * each) / sum(gate(h))    # in a recipe with slices = 4",
      "loss mlm = sum(weight * each) / sum(weight)      # weight: an input"},
     {"T0690", "not supported yet",
-     "The recipe is right and says something that this version cannot train yet: a tokenizer model, parameters in f64 "
-     "alone, other numerics for some layers of a stack, slices of a batch where a state has no rows, an optimizer or schedule "
+     "The recipe is right and says something that this version cannot train yet: a tokenizer model, "
+     "other numerics for some layers of a stack, slices of a batch where a state has no rows, an optimizer or schedule "
      "without a generated step. `tenon check` names the place.",
      "", ""},
 };

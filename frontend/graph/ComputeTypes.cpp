@@ -221,13 +221,6 @@ std::set<NodeId> wideNodes(const Entry &entry, const std::map<NodeId, std::strin
   return WideNodes(entry).run(computed);
 }
 
-NodeId widerParameter(const Entry &entry, unsigned bits) {
-  for (NodeId id = 0; id < entry.nodes.size(); ++id)
-    if (entry.nodes[id].op == Op::Param && writtenBits(entry.nodes[id].type.pinned) > bits)
-      return id;
-  return kNoNode;
-}
-
 void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers) {
   for (const Node &node : entry.nodes)
     if (node.layer)

@@ -8,9 +8,6 @@ namespace tenon {
 /// In exceptions of a policy: what no other one names. No parameter and no layer has this path.
 inline constexpr const char *kEveryPath = "*";
 
-/// A parameter that the text says to be of more than `bits`. kNoNode: there is none.
-NodeId widerParameter(const Entry &entry, unsigned bits);
-
 /// The layers of the entry's contractions and attentions, each path once.
 void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers);
 

@@ -1,6 +1,7 @@
 // Checked program to tensor form: functions, parameters, results.
 #include "frontend/mlirgen/MlirGen.h"
 #include "dialect/ElementModel.h"
+#include "dialect/StoredParameter.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/graph/ComputeTypes.h"
 #include "frontend/graph/Supported.h"
@@ -139,18 +140,34 @@ void EntryGenerator::generateResults() {
       output(partName(i), build.convert(part, elementType(entry.nodes[entry.parts[i]].type)));
 }
 
-static void declareParameters(const Program &program, ModuleOp module, Type real) {
+/// The words on parameters, by their numbers: of each one all entries have the same.
+static std::vector<std::string> writtenOnParameters(const Program &program) {
+  std::vector<std::string> written(program.params.size());
+  for (const Entry &entry : program.entries)
+    for (const Node &node : entry.nodes)
+      if (node.op == Op::Param)
+        written[node.index] = node.type.pinned;
+  return written;
+}
+
+static void declareParameters(const Program &program, ModuleOp module, const ModuleTypes &types) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  for (const Param &param : program.params) {
+  const Type wide = builder.getF64Type(), usual = types.parameters == wide ? wide : types.real;
+  const std::vector<std::string> written = writtenOnParameters(program);
+  for (auto [number, param] : llvm::enumerate(program.params)) {
+    const bool isWhole = types.obeysWritten() && written[number] == "f32";
+    const Type element = isWhole ? types.real : types.obeysWritten() && isWideReal(written[number]) ? wide : usual;
     SmallVector<int64_t> shape(param.stackCounts.begin(), param.stackCounts.end());
     shape.append(param.shape.begin(), param.shape.end());
     auto policy = program.policies.find(param.path);
     bool frozen = policy != program.policies.end() && policy->second.frozen;
     auto op = ParameterOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(param.path),
-                                  TypeAttr::get(RankedTensorType::get(shape, real)), builder.getI64IntegerAttr(0),
+                                  TypeAttr::get(RankedTensorType::get(shape, element)), builder.getI64IntegerAttr(0),
                                   builder.getI64IntegerAttr(0), param.stackCounts.empty() ? UnitAttr() : builder.getUnitAttr(),
                                   frozen ? builder.getUnitAttr() : UnitAttr(),
                                   builder.getI64IntegerAttr(std::max<size_t>(param.stackCounts.size(), 1)));
+    if (isWhole && types.parameters && !types.remainders && !isComputed(types.parameters))
+      op->setAttr(kWhole, builder.getUnitAttr());
     SmallVector<double> kept; // elements that no step changes: frozen ones, and those that do not exist
     for (size_t i = 0; i < param.present.size(); ++i)
       kept.push_back(param.present[i] ? 0 : 1);
@@ -187,9 +204,9 @@ OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &
   for (auto [name, type] :
        {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce), std::pair(kParameters, types.parameters),
         std::pair(kRemainders, types.remainders ? types.parameters : Type())})
-    if (type)
+    if (type && (name == kReduce || !isComputed(type))) // parameters of f64 say so themselves
       (*module)->setAttr(name, TypeAttr::get(type));
-  declareParameters(program, *module, types.real);
+  declareParameters(program, *module, types);
   for (const Entry &entry : program.entries)
     if (!EntryGenerator(program, entry, sources, *module, types, diagnostics).generate())
       return {};

@@ -14,7 +14,7 @@ struct ModuleTypes {
   mlir::Type compute = {};    // bf16 or f16: a module in mixed precision; else as `real`
   mlir::Type reduce = {};     // f64: of sums in a module of f32; else as `real`
   bool exceptions = true;     // those of the recipe (Program::computeOf) hold
-  mlir::Type parameters = {}; // bf16 or f16: in memory, in a module of f32; else as `real`
+  mlir::Type parameters = {}; // bf16 or f16: in memory, in a module of f32; f64: they are; else as `real`
   bool remainders = false;    // beside them lies what makes them f32
   /// Types that the text writes hold where reals are f32; where everything is f64 they do not.
   bool obeysWritten() const { return !real.isF64(); }

@@ -58,9 +58,10 @@ Value EntryGenerator::unsupported(const Node &node, const char *what) {
   return {};
 }
 
-/// Whether a value has the type in which a loop hands it on.
+/// Whether a value has the type in which a loop hands it on, or in which it lies in memory.
 static bool isHandedOn(const Node &node) {
-  return isLoop(node) || node.op == Op::Result || (node.op == Op::BodyArgument && node.type.element == Element::Real);
+  return isLoop(node) || node.op == Op::Result || node.op == Op::Param ||
+         (node.op == Op::BodyArgument && node.type.element == Element::Real);
 }
 
 Value EntryGenerator::value(NodeId id) {
@@ -261,7 +262,9 @@ Value EntryGenerator::generateParameter(const Node &node) {
   const Param &param = program.params[node.index];
   SmallVector<Value> depths = depthsOf(node.stack);
   assert(depths.size() == param.stackCounts.size());
-  return ReadParameterOp::create(*at, current, typeOf(node.type), FlatSymbolRefAttr::get(context, param.path), depths);
+  const Type element = module.lookupSymbol<ParameterOp>(param.path).getType().getElementType();
+  return ReadParameterOp::create(*at, current, typeOf(node.type.axes, element), FlatSymbolRefAttr::get(context, param.path),
+                                 depths);
 }
 
 // ---- elementwise

@@ -168,9 +168,6 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
 std::vector<std::pair<const Setting *, std::string>> unsupportedNumerics(const Setting &policy) {
   std::vector<std::pair<const Setting *, std::string>> refused;
   const NumericsPolicy types = typesOf(policy);
-  if (const Setting *params = keywordOf(policy, "params"); params && isWideReal(types.params) && !types.isDouble())
-    refused.emplace_back(params, "numerics `params = f64` beside other types; `params`, `compute` and `reduce` are f64 together, "
-                                 "as with --f64");
   for (const auto &[key, exceptions] : policy.keywords)
     if (isWrittenReal(key) && types.isDouble())
       refused.emplace_back(exceptions.get(), "numerics `" + key + "`: exceptions where everything is f64");

@@ -1,6 +1,6 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
-#include "dialect/TenonDialect.h"
+#include "dialect/StoredParameter.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
@@ -75,7 +75,8 @@ json::Object initializerJson(const Initializer &init) {
   return json::Object{{"kind", init.kind}, {"a", std::move(a)}};
 }
 
-json::Array parametersJson(const Program &program, ModuleOp module) {
+/// `real`: the type of what does not say its own.
+json::Array parametersJson(const Program &program, ModuleOp module, StringRef real) {
   json::Array array;
   for (const Param &param : program.params) {
     auto op = module.lookupSymbol<ParameterOp>(param.path);
@@ -98,6 +99,8 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"frozen", bool(op.getFrozen())}});
     if (std::optional<Panels> panels = Panels::of(op))
       array.back().getAsObject()->insert({"layout", layoutJson(*panels)});
+    if (StringRef own = elementModel(op.getType().getElementType()).name(); own != real || op->hasAttr(kWhole))
+      array.back().getAsObject()->insert({"dtype", own});
     if (param.publishedShape != param.shape)
       array.back().getAsObject()->insert({"published", json::Array(param.publishedShape)});
     if (!param.present.empty()) {
@@ -297,6 +300,17 @@ json::Object targetJson(const ManifestFacts &facts) {
                       {"tiers", stringArray(facts.variants)}};
 }
 
+/// What parameters lie in, and what is computed in, where that is not the type of the manifest.
+void addTypes(ModuleOp module, json::Object &root) {
+  const bool isCopied = llvm::any_of(module.getOps<ParameterOp>(), copyTypeOf);
+  for (auto [key, type] : {std::pair("compute", narrowType(module)), std::pair("copies", isCopied ? copyType(module) : Type()),
+                           std::pair(hasRemainders(module) ? "split" : "param_dtype", parameterType(module))})
+    if (type)
+      root[key] = elementModel(type).name();
+  if (Type reduce = reduceType(module))
+    root["reduce"] = elementModel(reduce).name();
+}
+
 } // namespace
 
 std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<ScheduledEntry> planned) {
@@ -314,14 +328,9 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"target", targetJson(facts)},
                     {"dtype", facts.dtype},
                     {"param_bytes", int64_t(facts.parameterBytes)},
-                    {"params", parametersJson(program, module)},
+                    {"params", parametersJson(program, module, facts.dtype)},
                     {"entries", std::move(entries)}};
-  for (auto [key, type] : {std::pair("compute", narrowType(module)), std::pair("copies", copyType(module)),
-                           std::pair(hasRemainders(module) ? "split" : "param_dtype", parameterType(module))})
-    if (type)
-      root[key] = elementModel(type).name();
-  if (Type reduce = reduceType(module))
-    root["reduce"] = elementModel(reduce).name();
+  addTypes(module, root);
   json::Object exceptions;
   for (const auto &[path, type] : facts.exceptions)
     exceptions[path] = type;

@@ -2,6 +2,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
+#include "dialect/StoredParameter.h"
 #include <cmath>
 #include <map>
 
@@ -25,19 +26,17 @@ public:
 
   LogicalResult add(ParameterOp parameter) {
     RankedTensorType type = parameter.getType();
-    if (table.element && table.element != type.getElementType())
-      return notSupported(parameter) << "parameters of different element types in one optimizer";
-    table.element = type.getElementType();
-    if (!isComputed(table.element))
-      return notSupported(parameter) << "an optimizer for " << table.element;
+    OptimizerPart &part = table.parts.back();
+    if (!isComputed(part.element))
+      return notSupported(parameter) << "an optimizer for " << part.element;
     const ArrayRef<int64_t> sizes = type.getShape().drop_front(parameter.depthCount());
     int64_t lines = 0, columns = 0;
     if (std::optional<Panels> panels = Panels::of(parameter)) {
       // A vector of the pass lies along the last dimensions, which panels cut; how many these are is of no account.
-      if (panels->transposed || (table.panels && (table.panels->width != panels->width || table.panels->steps != panels->steps)))
+      if (panels->transposed || (part.panels && (part.panels->width != panels->width || part.panels->steps != panels->steps)))
         return notSupported(parameter)
                << "an optimizer for a parameter in panels along its first dimensions, or in several widths";
-      table.panels = panels;
+      part.panels = panels;
       lines = panels->linesOf(sizes);
       columns = panels->columnsOf(sizes);
     }
@@ -54,12 +53,29 @@ public:
                             lines,
                             columns};
       if (copy > 0 && !table.perTensor && !table.segments.empty() &&
-          next.continues(table.segments.back(), elementBytes(table.element)))
+          next.continues(table.segments.back(), elementBytes(part.element)))
         table.segments.back().count += count;
       else
         table.segments.push_back(next);
     }
+    part.count = table.segments.size() - part.first;
     return success();
+  }
+
+  /// The part that the parameter belongs to, and nothing before it does.
+  void startPart(ParameterOp parameter) {
+    auto module = parameter->getParentOfType<ModuleOp>();
+    table.parts.push_back({parameter.getType().getElementType(),
+                           storedType(parameter),
+                           copyTypeOf(parameter),
+                           isSplit(parameter),
+                           arenaPart(parameterType(module)),
+                           {},
+                           table.segments.size(),
+                           0});
+  }
+  static bool belongsTo(ParameterOp parameter, const OptimizerPart &part) {
+    return parameter.getType().getElementType() == part.element && storedType(parameter) == part.stored;
   }
 
   OptimizerTable table;
@@ -98,9 +114,19 @@ FailureOr<OptimizerTable> tabulate(OptimizeOp op, const ParameterTable &paramete
       byOffset[parameter.getOffset()] = parameter;
   }
   Tabulator tabulator(op);
-  for (auto &[offset, parameter] : byOffset)
-    if (failed(tabulator.add(parameter)))
-      return failure();
+  while (!byOffset.empty()) {
+    tabulator.startPart(byOffset.begin()->second);
+    for (auto each = byOffset.begin(); each != byOffset.end();) {
+      ParameterOp parameter = each->second;
+      if (!Tabulator::belongsTo(parameter, tabulator.table.parts.back())) {
+        ++each;
+        continue;
+      }
+      if (failed(tabulator.add(parameter)))
+        return failure();
+      each = byOffset.erase(each);
+    }
+  }
   if (tabulator.table.segments.empty())
     return op.emitError("expects a parameter to train, got none");
   return std::move(tabulator.table);

@@ -15,17 +15,26 @@ struct OptimizerSegment {
   bool continues(const OptimizerSegment &before, int64_t bytes) const;
 };
 
+/// Segments whose elements are of one type and lie in memory in one way: kernels are made for each.
+struct OptimizerPart {
+  mlir::Type element;           // of gradients and moments, which rules compute in
+  mlir::Type stored, copies;    // of parameters in memory; of what is multiplied in their place, null: nothing is
+  bool isSplit = false;         // remainders lie beside what is stored
+  int64_t shrunk = 1;           // their places in the arena of parameters are this part of those in the arena of gradients
+  std::optional<Panels> panels; // of all that have some; nothing where none has
+  size_t first = 0, count = 0;  // of OptimizerTable::segments
+};
+
 struct OptimizerTable {
+  std::vector<OptimizerPart> parts; ///< one, unless parameters differ in type
   std::vector<OptimizerSegment> segments;
   /// Bounds of norms; 0: none. The first is the recipe's and holds for what no group clips, the others are those of groups.
   std::vector<double> bounds;
   /// Each segment is one tensor, for the rule or the clipping has norms of tensors.
   bool perTensor = false;
-  std::optional<Panels> panels; ///< of all that have some; nothing where none has
-  mlir::Type element;
 };
-/// What is trained, by offset; unless tensors count, a stack whose elements lie without gaps and share their factors is one
-/// segment.
+/// What is trained, part by part, by offset; unless tensors count, a stack whose elements lie without gaps and share their
+/// factors is one segment.
 mlir::FailureOr<OptimizerTable> tabulate(OptimizeOp op, const ParameterTable &parameters);
 
 } // namespace tenon

@@ -12,11 +12,6 @@ LogicalResult OptimizerKernels::generate() {
   if (failed(tabulated))
     return failure();
   table = std::move(*tabulated);
-  element = table.element;
-  auto module = op->getParentOfType<ModuleOp>();
-  stored = storedParameter(module, element);
-  isSplit = stored != element && hasRemainders(module);
-  copies = copyType(module, element);
   collectTables();
   areas.norms = tileCount();
   areas.tensors = areas.norms + int64_t(table.bounds.size());
@@ -25,7 +20,7 @@ LogicalResult OptimizerKernels::generate() {
   areas.ratios = areas.directions + (hasRatios() ? tileCount() : 0);
   areas.count = areas.ratios + (hasRatios() ? segmentCount() : 0);
   partials = sequence.temporary(getAffineConstantExpr(8 * areas.count, op.getContext()));
-  addNorm();
+  addKernels("gradient_norm", false, &OptimizerKernels::emitNorm);
   addScalars();
   addUpdate();
   return success();
@@ -45,6 +40,7 @@ void OptimizerKernels::collectTables() {
   SmallVector<int64_t> whole;
   SmallVector<double> real;
   for (auto [i, segment] : llvm::enumerate(table.segments)) {
+    firstTiles.push_back(tileCount());
     whole.append({segment.offset, segment.count, tileCount(), segment.norm, segment.lines, segment.columns});
     real.append({segment.rate, segment.gradient, segment.decay});
     tileSegments.append(llvm::divideCeil(segment.count, tileElements), int32_t(i));
@@ -89,15 +85,17 @@ Value OptimizerKernels::wholeColumn(FunctionCode &code, Value segment, int64_t i
 OptimizerKernels::Piece OptimizerKernels::pieceOf(FunctionCode &code) {
   auto &builder = code.builder;
   Piece piece;
-  piece.segment = segmentOf(code, code.tile);
+  const int64_t before = firstTile(part.first);
+  piece.tile = before > 0 ? add(builder, code.tile, constant(builder, before)) : code.tile;
+  piece.segment = segmentOf(code, piece.tile);
   Value row = multiply(builder, piece.segment, constant(builder, 3));
   auto factor = [&](int64_t i) { return loadAt(code, realTable, builder.getF64Type(), add(builder, row, constant(builder, i))); };
   Value first =
-      multiply(builder, subtract(builder, code.tile, wholeColumn(code, piece.segment, 2)), constant(builder, tileElements));
+      multiply(builder, subtract(builder, piece.tile, wholeColumn(code, piece.segment, 2)), constant(builder, tileElements));
   piece.first = first;
   piece.count = minimum(builder, constant(builder, tileElements), subtract(builder, wholeColumn(code, piece.segment, 1), first));
   piece.offset =
-      add(builder, wholeColumn(code, piece.segment, 0), multiply(builder, first, constant(builder, elementBytes(element))));
+      add(builder, wholeColumn(code, piece.segment, 0), multiply(builder, first, constant(builder, elementBytes(part.element))));
   piece.rate = factor(0);
   piece.gradient = factor(1);
   piece.decay = factor(2);
@@ -109,12 +107,16 @@ Value OptimizerKernels::arena(FunctionCode &code, TnArena number, const Piece &p
   auto &builder = code.builder;
   Value base = LLVM::LoadOp::create(builder, pointer(builder),
                                     byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
-  const Type held = number == TN_ARENA_COPIES                                    ? copies
-                    : number == TN_ARENA_PARAMS || number == TN_ARENA_REMAINDERS ? stored
-                                                                                 : element;
-  if (held == element)
+  const Type held = number == TN_ARENA_COPIES                                    ? part.copies
+                    : number == TN_ARENA_PARAMS || number == TN_ARENA_REMAINDERS ? part.stored
+                                                                                 : part.element;
+  if (held != part.element)
+    return byteAddress(builder, base,
+                       divide(builder, piece.offset, constant(builder, elementBytes(part.element) / elementBytes(held))));
+  if (number != TN_ARENA_PARAMS || part.shrunk == 1)
     return byteAddress(builder, base, piece.offset);
-  return byteAddress(builder, base, divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(held))));
+  Value segment = wholeColumn(code, piece.segment, 0), inside = subtract(builder, piece.offset, segment);
+  return byteAddress(builder, base, add(builder, divide(builder, segment, constant(builder, part.shrunk)), inside));
 }
 
 OptimizerKernels::Places OptimizerKernels::placesOf(FunctionCode &code, const Piece &piece) {
@@ -126,9 +128,9 @@ OptimizerKernels::Places OptimizerKernels::placesOf(FunctionCode &code, const Pi
     places.first = arena(code, TN_ARENA_MOMENT1, piece);
   if (moments >= 2)
     places.second = arena(code, TN_ARENA_MOMENT2, piece);
-  if (copies)
+  if (part.copies)
     places.copies = arena(code, TN_ARENA_COPIES, piece);
-  if (isSplit)
+  if (part.isSplit)
     places.remainders = arena(code, TN_ARENA_REMAINDERS, piece);
   return places;
 }
@@ -144,7 +146,7 @@ void OptimizerKernels::storeArea(FunctionCode &code, int64_t area, Value index, 
   LLVM::StoreOp::create(code.builder, value, areaAddress(code, area, index), 8);
 }
 
-int64_t OptimizerKernels::laneCount() { return elementModel(element).lanes; }
+int64_t OptimizerKernels::laneCount() { return elementModel(part.element).lanes; }
 Value OptimizerKernels::real(FunctionCode &code, double value) {
   return arith::ConstantOp::create(code.builder, code.builder.getF64FloatAttr(value));
 }
@@ -170,6 +172,15 @@ void OptimizerKernels::addKernel(StringRef name, int64_t tiles, bool afterNorm, 
     return multiply(builder, arith::ExtUIOp::create(builder, builder.getI64Type(), on), constant(builder, tiles));
   };
   sequence.add(kernel);
+}
+
+void OptimizerKernels::addKernels(StringRef name, bool afterNorm, void (OptimizerKernels::*emit)(FunctionCode &)) {
+  for (const OptimizerPart &each : table.parts) {
+    part = each;
+    const std::string own = table.parts.size() > 1 ? (name + "_" + elementModel(part.stored).name()).str() : name.str();
+    addKernel(own, firstTile(part.first + part.count) - firstTile(part.first), afterNorm,
+              [this, emit](FunctionCode &code) { (this->*emit)(code); });
+  }
 }
 
 LogicalResult generateOptimize(Operation *op, KernelSequence &sequence) {

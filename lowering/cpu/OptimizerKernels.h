@@ -38,6 +38,7 @@ private:
     Value first;         // the number of the first one in its segment
     Value rate, gradient, decay;
     Value norm, segment;
+    Value tile; // its number among those of all parts
   };
   /// Where the kernels leave numbers for each other: f64, in a temporary of the op.
   struct Areas {
@@ -71,13 +72,16 @@ private:
   Value isLast(FunctionCode &code);
   Value real(FunctionCode &code, double value);
   int64_t laneCount();
-  int64_t tileCount() { return int64_t(tileSegments.size()); }
+  int64_t tileCount() const { return int64_t(tileSegments.size()); }
   int64_t segmentCount() { return int64_t(table.segments.size()); }
   /// A kernel of this op, whose tiles number `tiles`; `afterNorm`: none unless an update is made.
   void addKernel(llvm::StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body);
+  /// One for each part, whose tiles are the part's.
+  void addKernels(llvm::StringRef name, bool afterNorm, void (OptimizerKernels::*emit)(FunctionCode &));
+  int64_t firstTile(size_t segment) const { return segment < firstTiles.size() ? firstTiles[segment] : tileCount(); }
 
   // OptimizerNorms.cpp: gradients, before anything is updated.
-  void addNorm();
+  void emitNorm(FunctionCode &code);
   void emitAccumulation(FunctionCode &code, const Piece &piece);
   void emitSquares(FunctionCode &code, const Piece &piece, llvm::function_ref<Value(LaneCode &, LaneValue, Value)> change);
   void addScalars();
@@ -122,10 +126,10 @@ private:
   KernelSequence &sequence;
   const schema::OptimizerRule &rule;
   const schema::OptimizerForm &form;
-  Type element, stored, copies; // of gradients; of parameters in memory; of what is multiplied in their place, null: nothing is
-  bool isSplit = false;         // remainders lie beside what is stored
   OptimizerTable table;
+  OptimizerPart part; // whose kernels are being made
   llvm::SmallVector<int32_t> tileSegments;
+  llvm::SmallVector<int64_t> firstTiles; // by segment
   std::string tileTable, wholeTable, realTable, boundTable;
   Areas areas;
   unsigned partials = 0;

@@ -11,14 +11,12 @@ using namespace mlir;
 namespace tenon::cpu {
 
 /// Sums of squares in f64, one per tile; before that the mean of the gradients of several batches.
-void OptimizerKernels::addNorm() {
-  addKernel("gradient_norm", tileCount(), false, [this](FunctionCode &code) {
-    Piece piece = pieceOf(code);
-    if (op.accumulate() > 1)
-      emitAccumulation(code, piece);
-    else
-      emitSquares(code, piece, {});
-  });
+void OptimizerKernels::emitNorm(FunctionCode &code) {
+  Piece piece = pieceOf(code);
+  if (op.accumulate() > 1)
+    emitAccumulation(code, piece);
+  else
+    emitSquares(code, piece, {});
 }
 
 /// The sum lies in an arena of its own; its mean replaces the gradients of the last batch.
@@ -27,24 +25,24 @@ void OptimizerKernels::emitAccumulation(FunctionCode &code, const Piece &piece) 
   Value batch = remainder(builder, code.field(abi::Step), batchesPerUpdate(code));
   Value sums = arena(code, TN_ARENA_SUMS, piece), gradients = arena(code, TN_ARENA_GRADS, piece);
   auto spread = [&](double value) -> Value {
-    return arith::ConstantOp::create(builder, DenseElementsAttr::get(vectorType(), builder.getFloatAttr(element, value)));
+    return arith::ConstantOp::create(builder, DenseElementsAttr::get(vectorType(), builder.getFloatAttr(part.element, value)));
   };
   auto branch = scf::IfOp::create(builder, TypeRange(), isLast(code), true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitSquares(code, piece, [&](LaneCode &lanes, LaneValue index, Value g) -> Value {
-    Value mean = arith::MulFOp::create(builder, arith::AddFOp::create(builder, lanes.load(element, sums, index).base, g),
+    Value mean = arith::MulFOp::create(builder, arith::AddFOp::create(builder, lanes.load(part.element, sums, index).base, g),
                                        spread(1.0 / double(op.accumulate())));
-    lanes.store(element, gradients, index, LaneValue::lanes(mean));
+    lanes.store(part.element, gradients, index, LaneValue::lanes(mean));
     return mean;
   });
   builder.setInsertionPointToStart(branch.elseBlock());
   Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, batch, constant(builder, 0));
   LaneCode lanes(code, {}, laneCount());
   lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
-    Value before = arith::SelectOp::create(builder, isFirst, spread(0), lanes.load(element, sums, index).base);
-    Value sum = arith::AddFOp::create(builder, before, lanes.load(element, gradients, index).base);
-    lanes.store(element, sums, index, LaneValue::lanes(sum));
+    Value before = arith::SelectOp::create(builder, isFirst, spread(0), lanes.load(part.element, sums, index).base);
+    Value sum = arith::AddFOp::create(builder, before, lanes.load(part.element, gradients, index).base);
+    lanes.store(part.element, sums, index, LaneValue::lanes(sum));
     return true;
   });
 }
@@ -56,11 +54,11 @@ void OptimizerKernels::emitSquares(FunctionCode &code, const Piece &piece,
   LaneCode lanes(code, {}, laneCount());
   SquareSum sum(code, laneCount());
   lanes.forLanes(constant(code.builder, 0), piece.count, [&](LaneValue index) {
-    Value g = lanes.load(element, gradients, index).base; // lanes that do not exist are 0
+    Value g = lanes.load(part.element, gradients, index).base; // lanes that do not exist are 0
     sum.add(change ? change(lanes, index, g) : g);
     return true;
   });
-  storeArea(code, areas.squares, code.tile, sum.total());
+  storeArea(code, areas.squares, piece.tile, sum.total());
 }
 
 SquareSum::SquareSum(FunctionCode &code, int64_t lanes)

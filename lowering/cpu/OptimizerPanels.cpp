@@ -12,7 +12,7 @@ namespace tenon::cpu {
 class OptimizerKernels::PanelWalk {
 public:
   PanelWalk(OptimizerKernels &kernels, FunctionCode &code, const Piece &piece, const Places &places, LaneCode &lanes)
-      : kernels(kernels), builder(code.builder), code(code), places(places), lanes(lanes), width(kernels.table.panels->width),
+      : kernels(kernels), builder(code.builder), code(code), places(places), lanes(lanes), width(kernels.part.panels->width),
         first(piece.first), end(add(builder, piece.first, piece.count)), lines(kernels.wholeColumn(code, piece.segment, 4)),
         columns(kernels.wholeColumn(code, piece.segment, 5)) {
     Piece segment = piece;
@@ -27,7 +27,7 @@ public:
       Value half = remainder(builder, row, number(steps()));
       forColumnsOfTile(row, [&](LaneValue index, Value place) {
         if (steps() == 1)
-          return visit(index, lanes.load(kernels.stored, matrices, neighbours(place)).base);
+          return visit(index, lanes.load(kernels.part.stored, matrices, neighbours(place)).base);
         Value shift = arith::MulIOp::create(builder, half, number(16));
         shift = arith::TruncIOp::create(builder, builder.getI32Type(), shift);
         Value bits = arith::ShRUIOp::create(builder, loadPairs(place), vector::BroadcastOp::create(builder, pairs(), shift));
@@ -42,8 +42,8 @@ public:
     if (steps() == 1)
       return forLoop(builder, divide(builder, first, columns), ceilDivide(builder, end, columns), [&](Value row) {
         forColumnsOfTile(row, [&](LaneValue index, Value place) {
-          Value value = step(index, lanes.load(kernels.stored, matrices, neighbours(place)).base);
-          lanes.store(kernels.stored, matrices, neighbours(place), LaneValue::lanes(value));
+          Value value = step(index, lanes.load(kernels.part.stored, matrices, neighbours(place)).base);
+          lanes.store(kernels.part.stored, matrices, neighbours(place), LaneValue::lanes(value));
         });
       });
     Value both = multiply(builder, columns, number(2));
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  int64_t steps() { return kernels.table.panels->steps; }
+  int64_t steps() { return kernels.part.panels->steps; }
   Value number(int64_t value) { return constant(builder, value); }
   LaneValue neighbours(Value place) { return LaneValue::affine(place, number(1), lanes.lanes()); }
   VectorType pairs() { return VectorType::get({lanes.lanes()}, builder.getI32Type()); }
@@ -113,7 +113,7 @@ private:
 void OptimizerKernels::inPanels(FunctionCode &code, const Piece &piece, llvm::function_ref<void()> panels,
                                 llvm::function_ref<void()> rowMajor) {
   auto &builder = code.builder;
-  if (!table.panels)
+  if (!part.panels)
     return rowMajor();
   Value some =
       arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, wholeColumn(code, piece.segment, 4), constant(builder, 0));

@@ -14,13 +14,13 @@ namespace tenon::cpu {
 
 void OptimizerKernels::addUpdate() {
   if (hasRatios()) {
-    addKernel("moments", tileCount(), true, [this](FunctionCode &code) { emitMoments(code); });
+    addKernels("moments", true, &OptimizerKernels::emitMoments);
     addKernel("ratios", segmentCount(), true, [this](FunctionCode &code) { emitRatio(code); });
   }
-  addKernel("update", tileCount(), true, [this](FunctionCode &code) { emitUpdate(code); });
+  addKernels("update", true, &OptimizerKernels::emitUpdate);
 }
 
-VectorType OptimizerKernels::vectorType() { return VectorType::get({laneCount()}, element); }
+VectorType OptimizerKernels::vectorType() { return VectorType::get({laneCount()}, part.element); }
 
 RuleCode OptimizerKernels::rulesOf(FunctionCode &code, Value rate, Value decay) {
   const RuleNumbers numbers = ruleNumbers(code.builder, op, code.field(abi::Step), libraryOf(code));
@@ -36,7 +36,7 @@ std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const
   auto &builder = code.builder;
   auto times = [&](Value a, Value b) -> Value { return arith::MulFOp::create(builder, a, b); };
   auto spread = [this, &builder](Value value) -> Value {
-    return vector::BroadcastOp::create(builder, vectorType(), convertReal(builder, builder.getLoc(), value, element));
+    return vector::BroadcastOp::create(builder, vectorType(), convertReal(builder, builder.getLoc(), value, part.element));
   };
   Value clip = loadArea(code, areas.norms, piece.norm), share = piece.gradient;
   if (op.isScaled())
@@ -60,37 +60,37 @@ std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const
 }
 
 Value OptimizerKernels::widened(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value bits) {
-  if (isSplit)
-    return joinHalves(code.builder, op.getLoc(), bits, lanes.load(stored, places.remainders, index).base);
-  return widenBits(code.builder, op.getLoc(), code.tier, stored, bits);
+  if (part.isSplit)
+    return joinHalves(code.builder, op.getLoc(), bits, lanes.load(part.stored, places.remainders, index).base);
+  return widenBits(code.builder, op.getLoc(), code.tier, part.stored, bits);
 }
 Value OptimizerKernels::narrowed(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
-  if (!isSplit)
-    return narrowToBits(code.builder, op.getLoc(), code.tier, stored, value);
+  if (!part.isSplit)
+    return narrowToBits(code.builder, op.getLoc(), code.tier, part.stored, value);
   auto [upper, remainder] = splitHalves(code.builder, value);
-  lanes.store(stored, places.remainders, index, LaneValue::lanes(remainder));
+  lanes.store(part.stored, places.remainders, index, LaneValue::lanes(remainder));
   return upper;
 }
 Value OptimizerKernels::readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places) {
-  Value p = lanes.load(stored, places.parameters, index).base;
-  return isShortReal(stored) ? widened(code, lanes, index, places, p) : p;
+  Value p = lanes.load(part.stored, places.parameters, index).base;
+  return isShortReal(part.stored) ? widened(code, lanes, index, places, p) : p;
 }
 void OptimizerKernels::writeParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
-  Value p = isShortReal(stored) ? narrowed(code, lanes, index, places, value) : value;
-  lanes.store(stored, places.parameters, index, LaneValue::lanes(p));
-  if (copies)
-    lanes.store(copies, places.copies, index,
-                LaneValue::lanes(narrowToBits(code.builder, op.getLoc(), code.tier, copies, value)));
+  Value p = isShortReal(part.stored) ? narrowed(code, lanes, index, places, value) : value;
+  lanes.store(part.stored, places.parameters, index, LaneValue::lanes(p));
+  if (part.copies)
+    lanes.store(part.copies, places.copies, index,
+                LaneValue::lanes(narrowToBits(code.builder, op.getLoc(), code.tier, part.copies, value)));
 }
 ElementMoments OptimizerKernels::readMoments(LaneCode &lanes, LaneValue index, const Places &places) {
-  auto read = [&](Value base) { return base ? lanes.load(element, base, index).base : Value(); };
+  auto read = [&](Value base) { return base ? lanes.load(part.element, base, index).base : Value(); };
   return {read(places.first), read(places.second)};
 }
 void OptimizerKernels::writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments) {
   if (moments.first)
-    lanes.store(element, places.first, index, LaneValue::lanes(moments.first));
+    lanes.store(part.element, places.first, index, LaneValue::lanes(moments.first));
   if (moments.second)
-    lanes.store(element, places.second, index, LaneValue::lanes(moments.second));
+    lanes.store(part.element, places.second, index, LaneValue::lanes(moments.second));
 }
 
 /// Moments, and per tile the sums of squares of parameters and directions.
@@ -101,14 +101,14 @@ void OptimizerKernels::emitMoments(FunctionCode &code) {
   RuleCode rules = rulesOf(code, scalarOf(code, rateScalar), piece.decay);
   SquareSum parameters(code, laneCount()), directions(code, laneCount());
   readParameters(code, piece, places, [&](LaneCode &lanes, LaneValue index, Value p) {
-    Value g = clipped(lanes.load(element, places.gradients, index).base);
+    Value g = clipped(lanes.load(part.element, places.gradients, index).base);
     RuleCode::Step step = rules.step(p, g, readMoments(lanes, index, places));
     writeMoments(lanes, index, places, step.moments);
     parameters.add(p);
     directions.add(rules.comparedDirection(p, step.moments, step.direction));
   });
-  storeArea(code, areas.parameters, code.tile, parameters.total());
-  storeArea(code, areas.directions, code.tile, directions.total());
+  storeArea(code, areas.parameters, piece.tile, parameters.total());
+  storeArea(code, areas.directions, piece.tile, directions.total());
 }
 
 /// Of the tensor whose number is the tile's: sums over its tiles, in their order.
@@ -144,7 +144,7 @@ void OptimizerKernels::emitUpdate(FunctionCode &code) {
   updateParameters(code, piece, places, [&](LaneCode &lanes, LaneValue index, Value p) {
     if (hasRatios())
       return rules.moved(p, rules.direction(p, readMoments(lanes, index, places)));
-    Value g = clipped(lanes.load(element, places.gradients, index).base);
+    Value g = clipped(lanes.load(part.element, places.gradients, index).base);
     RuleCode::Step step = rules.step(p, g, readMoments(lanes, index, places));
     writeMoments(lanes, index, places, step.moments);
     return rules.moved(p, step.direction);

@@ -12,11 +12,6 @@ LogicalResult OptimizerKernels::generate() {
   if (failed(tabulated))
     return failure();
   table = std::move(*tabulated);
-  element = table.element;
-  auto module = op->getParentOfType<ModuleOp>();
-  stored = storedParameter(module, element);
-  isSplit = stored != element && hasRemainders(module);
-  copies = copyType(module, element);
   collectTables();
   auto take = [&](int64_t count) { return std::exchange(areas.count, areas.count + count); };
   areas.squares = take(tileCount());
@@ -29,8 +24,8 @@ LogicalResult OptimizerKernels::generate() {
   areas.ratios = take(hasRatios() ? segmentCount() : 0);
   area = sequence.temporary(getAffineConstantExpr(8 * areas.count, op.getContext()));
   if (op.accumulate() > 1)
-    addAccumulation();
-  addNorm();
+    forParts("accumulate", [&](Launch &launch) { addAccumulation(launch); });
+  forParts("gradient_norm", [&](Launch &launch) { addNorm(launch); });
   addScalars();
   addUpdate();
   return success();
@@ -38,11 +33,14 @@ LogicalResult OptimizerKernels::generate() {
 
 /// Per tile its segment; per segment offset, elements, first tile, norm and the three factors.
 void OptimizerKernels::collectTables() {
-  for (auto [i, segment] : llvm::enumerate(table.segments)) {
-    whole.append({segment.offset / elementBytes(element), segment.count, tileCount(), segment.norm});
-    factors.append({segment.rate, segment.gradient, segment.decay});
-    tileSegments.append(size_t(llvm::divideCeil(segment.count, kTileElements)), int32_t(i));
-  }
+  for (const OptimizerPart &each : table.parts)
+    for (size_t i = each.first; i < each.first + each.count; ++i) {
+      const OptimizerSegment &segment = table.segments[i];
+      firstTiles.push_back(tileCount());
+      whole.append({segment.offset / elementBytes(each.element), segment.count, tileCount(), segment.norm});
+      factors.append({segment.rate, segment.gradient, segment.decay});
+      tileSegments.append(size_t(llvm::divideCeil(segment.count, kTileElements)), int32_t(i));
+    }
 }
 
 Value OptimizerKernels::segmentOf(KernelCode &code, Value tile) {
@@ -64,15 +62,23 @@ Value OptimizerKernels::factorOf(KernelCode &code, Value segment, int64_t column
 }
 OptimizerKernels::Piece OptimizerKernels::pieceOf(KernelCode &code) {
   auto &builder = code.builder;
-  Value segment = segmentOf(code, code.block());
-  Value first = multiply(builder, subtract(builder, code.block(), wholeOf(code, segment, 2)), constant(builder, kTileElements));
+  const int64_t before = firstTile(part.first);
+  Value tile = before > 0 ? add(builder, code.block(), constant(builder, before)) : code.block();
+  Value segment = segmentOf(code, tile);
+  Value first = multiply(builder, subtract(builder, tile, wholeOf(code, segment, 2)), constant(builder, kTileElements));
+  Value shrunk;
+  if (part.shrunk > 1 && part.stored == part.element)
+    shrunk =
+        subtract(builder, wholeOf(code, segment, 0), divide(builder, wholeOf(code, segment, 0), constant(builder, part.shrunk)));
   return {add(builder, wholeOf(code, segment, 0), first),
           minimum(builder, constant(builder, kTileElements), subtract(builder, wholeOf(code, segment, 1), first)),
           factorOf(code, segment, 0),
           factorOf(code, segment, 1),
           factorOf(code, segment, 2),
           wholeOf(code, segment, 3),
-          segment};
+          segment,
+          tile,
+          shrunk};
 }
 
 Value OptimizerKernels::real(KernelCode &code, double value) {
@@ -114,10 +120,18 @@ Launch OptimizerKernels::launchOf(StringRef name) {
   return {name.str(), op.getLoc(), {}, {}, {}, {area}, {}, blocks(tileCount(), true), kThreads, false, {}};
 }
 
+void OptimizerKernels::forParts(StringRef name, llvm::function_ref<void(Launch &)> add) {
+  for (const OptimizerPart &each : table.parts) {
+    part = each;
+    Launch launch = launchOf(table.parts.size() > 1 ? (name + "_" + elementModel(part.stored).name()).str() : name.str());
+    launch.blocks = blocks(tileCountOf(part), true);
+    add(launch);
+  }
+}
+
 /// The sum lies in an arena of its own; behind the last batch its mean replaces the gradients.
-void OptimizerKernels::addAccumulation() {
-  Launch launch = launchOf("accumulate");
-  launch.blocks = blocks(tileCount(), false);
+void OptimizerKernels::addAccumulation(Launch &launch) {
+  launch.blocks = blocks(tileCountOf(part), false);
   Type i64 = IntegerType::get(op.getContext(), 64);
   launch.numbers = {arena(TN_ARENA_GRADS),
                     arena(TN_ARENA_SUMS),
@@ -134,21 +148,20 @@ void OptimizerKernels::addAccumulation() {
     code.overBlock(piece.count, [&](Value number) {
       Value at = add(builder, piece.offset, number);
       auto exact = [&](double value) -> Value {
-        return arith::ConstantOp::create(builder, builder.getFloatAttr(element, value));
+        return arith::ConstantOp::create(builder, builder.getFloatAttr(part.element, value));
       };
-      Value before = arith::SelectOp::create(builder, isFirst, exact(0), scalars.load(element, code.number(1), at));
-      Value sum = arith::AddFOp::create(builder, before, scalars.load(element, code.number(0), at));
+      Value before = arith::SelectOp::create(builder, isFirst, exact(0), scalars.load(part.element, code.number(1), at));
+      Value sum = arith::AddFOp::create(builder, before, scalars.load(part.element, code.number(0), at));
       Value mean = arith::MulFOp::create(builder, sum, exact(1.0 / double(op.accumulate())));
       Value target = arith::SelectOp::create(builder, isLast, code.number(0), code.number(1));
-      scalars.store(element, target, at, arith::SelectOp::create(builder, isLast, mean, sum));
+      scalars.store(part.element, target, at, arith::SelectOp::create(builder, isLast, mean, sum));
     });
   };
   sequence.add(launch);
 }
 
 /// Sums of squares in f64, one per tile.
-void OptimizerKernels::addNorm() {
-  Launch launch = launchOf("gradient_norm");
+void OptimizerKernels::addNorm(Launch &launch) {
   launch.numbers = {arena(TN_ARENA_GRADS)};
   launch.body = [this](KernelCode &code) {
     auto &builder = code.builder;
@@ -158,13 +171,13 @@ void OptimizerKernels::addNorm() {
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
-      Value g = scalars.load(element, code.number(0), add(builder, piece.offset, loop.getInductionVar()));
+      Value g = scalars.load(part.element, code.number(0), add(builder, piece.offset, loop.getInductionVar()));
       g = convertReal(builder, builder.getLoc(), g, loop.getRegionIterArgs()[0].getType());
       Value square = arith::MulFOp::create(builder, g, g);
       scf::YieldOp::create(builder, ValueRange{arith::AddFOp::create(builder, loop.getRegionIterArgs()[0], square)});
     }
     Value sum = code.combineBlock(Reduction::sum, loop.getResult(0), 1, /*onlyFirst=*/true);
-    ifFirst(code, [&] { storeArea(code, areas.squares, code.block(), sum); });
+    ifFirst(code, [&] { storeArea(code, areas.squares, piece.tile, sum); });
   };
   sequence.add(launch);
 }

@@ -22,6 +22,8 @@ private:
   struct Piece {
     Value offset, count; // elements from the start of the arena; elements
     Value rate, gradient, decay, norm, segment;
+    Value tile;   // its number among those of all parts
+    Value shrunk; // elements that parameters lie before their offset; null: none
   };
   /// Where the kernels leave numbers for each other: f64, in a temporary of the op.
   struct Areas {
@@ -63,13 +65,17 @@ private:
   std::function<Value(EntryCode &)> blocks(int64_t count, bool onlyLast);
   Launch::Number arena(TnArena number);
   Launch launchOf(llvm::StringRef name);
+  int64_t firstTile(size_t segment) const { return segment < firstTiles.size() ? firstTiles[segment] : tileCount(); }
+  int64_t tileCountOf(const OptimizerPart &of) const { return firstTile(of.first + of.count) - firstTile(of.first); }
+  /// Calls `add` for each part with the launch of its tiles.
+  void forParts(llvm::StringRef name, llvm::function_ref<void(Launch &)> add);
   void ifFirst(KernelCode &code, llvm::function_ref<void()> body);
   Value rateOf(EntryCode &code);
   static LibraryCall libraryOf(EntryCode &code) {
     return [&code](llvm::StringRef name, llvm::ArrayRef<Value> operands) { return code.callLibrary(name, operands); };
   }
-  void addAccumulation();
-  void addNorm();
+  void addAccumulation(Launch &launch);
+  void addNorm(Launch &launch);
   void addScalars();
   void emitScalars(KernelCode &code);
   void emitOwnClips(KernelCode &code, const LossScale &scale);
@@ -80,26 +86,24 @@ private:
   // OptimizerUpdate.cpp: moments and parameters.
   void addUpdate();
   /// A kernel of parameters, gradients and moments that runs where the norm is finite.
-  void addStep(llvm::StringRef name, void (OptimizerKernels::*emit)(KernelCode &));
+  void addStep(Launch &launch, void (OptimizerKernels::*emit)(KernelCode &));
   void addRatios();
   void emitMoments(KernelCode &code);
   void emitUpdate(KernelCode &code);
   RuleCode rulesOf(KernelCode &code, Value rate, Value decay);
   ElementMoments readMoments(KernelCode &code, ScalarCode &scalars, Value at);
   void writeMoments(KernelCode &code, ScalarCode &scalars, Value at, ElementMoments moments);
-  Value readParameter(KernelCode &code, ScalarCode &scalars, Value at);
-  void writeParameter(KernelCode &code, ScalarCode &scalars, Value at, Value value);
+  Value readParameter(KernelCode &code, ScalarCode &scalars, const Piece &piece, Value at);
+  void writeParameter(KernelCode &code, ScalarCode &scalars, const Piece &piece, Value at, Value value);
   /// The gradient of an element as the rule sees it: unscaled, clipped, with its group's factor.
   std::function<Value(Value)> clipping(KernelCode &code, const Piece &piece);
 
   OptimizeOp op;
   LaunchSequence &sequence;
   OptimizerTable table;
-  Type element;         // of gradients and moments, which rules compute in
-  Type stored, copies;  // of the parameters in memory, and of their copies; null: they have none
-  bool isSplit = false; // they lie in halves
+  OptimizerPart part; // whose kernels are being made
   llvm::SmallVector<int32_t> tileSegments;
-  llvm::SmallVector<int64_t> whole;
+  llvm::SmallVector<int64_t> whole, firstTiles; // firstTiles: by segment
   llvm::SmallVector<double> factors;
   Areas areas;
   unsigned area = 0; // the temporary

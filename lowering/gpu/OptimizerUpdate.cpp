@@ -11,15 +11,14 @@ namespace tenon::gpu {
 
 void OptimizerKernels::addUpdate() {
   if (hasRatios()) {
-    addStep("moments", &OptimizerKernels::emitMoments);
+    forParts("moments", [&](Launch &launch) { addStep(launch, &OptimizerKernels::emitMoments); });
     addRatios();
   }
-  addStep("update", &OptimizerKernels::emitUpdate);
+  forParts("update", [&](Launch &launch) { addStep(launch, &OptimizerKernels::emitUpdate); });
 }
 
 /// A step whose norm is not finite leaves parameters and moments as they are.
-void OptimizerKernels::addStep(StringRef name, void (OptimizerKernels::*emit)(KernelCode &)) {
-  Launch launch = launchOf(name);
+void OptimizerKernels::addStep(Launch &launch, void (OptimizerKernels::*emit)(KernelCode &)) {
   Type f64 = Float64Type::get(op.getContext());
   const int moments = momentCount(op);
   launch.numbers = {arena(TN_ARENA_PARAMS),
@@ -32,8 +31,8 @@ void OptimizerKernels::addStep(StringRef name, void (OptimizerKernels::*emit)(Ke
                                 RuleNumbers numbers = ruleNumbers(code.builder, op, code.field(abi::Step), libraryOf(code));
                                 return numbers.*part ? numbers.*part : numbers.updates; // what the rule does not read
                               }});
-  if (isSplit || copies) // number 8
-    launch.numbers.push_back(arena(isSplit ? TN_ARENA_REMAINDERS : TN_ARENA_COPIES));
+  if (part.isSplit || part.copies) // number 8
+    launch.numbers.push_back(arena(part.isSplit ? TN_ARENA_REMAINDERS : TN_ARENA_COPIES));
   launch.body = [this, emit](KernelCode &code) {
     code.ifThen(isFinite(code.builder, loadArea(code, areas.norm)), [&] { (this->*emit)(code); });
   };
@@ -41,19 +40,19 @@ void OptimizerKernels::addStep(StringRef name, void (OptimizerKernels::*emit)(Ke
 }
 
 RuleCode OptimizerKernels::rulesOf(KernelCode &code, Value rate, Value decay) {
-  return RuleCode(code.builder, op, element, {code.number(5), code.number(6), code.number(7)}, rate, decay);
+  return RuleCode(code.builder, op, part.element, {code.number(5), code.number(6), code.number(7)}, rate, decay);
 }
 
 ElementMoments OptimizerKernels::readMoments(KernelCode &code, ScalarCode &scalars, Value at) {
-  auto load = [&](unsigned arena) { return scalars.load(element, code.number(arena), at); };
+  auto load = [&](unsigned arena) { return scalars.load(part.element, code.number(arena), at); };
   const int moments = momentCount(op);
   return {moments >= 1 ? load(2) : Value(), moments >= 2 ? load(3) : Value()};
 }
 void OptimizerKernels::writeMoments(KernelCode &code, ScalarCode &scalars, Value at, ElementMoments moments) {
   if (moments.first)
-    scalars.store(element, code.number(2), at, moments.first);
+    scalars.store(part.element, code.number(2), at, moments.first);
   if (moments.second)
-    scalars.store(element, code.number(3), at, moments.second);
+    scalars.store(part.element, code.number(3), at, moments.second);
 }
 
 /// Moments, and per tile the sums of squares of parameters and directions.
@@ -68,8 +67,8 @@ void OptimizerKernels::emitMoments(KernelCode &code) {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Value at = add(builder, piece.offset, loop.getInductionVar()), p = readParameter(code, scalars, at);
-    RuleCode::Step step = rules.step(p, clipped(scalars.load(element, code.number(1), at)), readMoments(code, scalars, at));
+    Value at = add(builder, piece.offset, loop.getInductionVar()), p = readParameter(code, scalars, piece, at);
+    RuleCode::Step step = rules.step(p, clipped(scalars.load(part.element, code.number(1), at)), readMoments(code, scalars, at));
     writeMoments(code, scalars, at, step.moments);
     auto more = [&](Value sum, Value x) -> Value {
       x = convertReal(builder, builder.getLoc(), x, sum.getType());
@@ -81,8 +80,8 @@ void OptimizerKernels::emitMoments(KernelCode &code) {
   Value parameters = code.combineBlock(Reduction::sum, loop.getResult(0), 1, /*onlyFirst=*/true);
   Value directions = code.combineBlock(Reduction::sum, loop.getResult(1), 1, /*onlyFirst=*/true);
   ifFirst(code, [&] {
-    storeArea(code, areas.parameters, code.block(), parameters);
-    storeArea(code, areas.directions, code.block(), directions);
+    storeArea(code, areas.parameters, piece.tile, parameters);
+    storeArea(code, areas.directions, piece.tile, directions);
   });
 }
 
@@ -118,45 +117,46 @@ void OptimizerKernels::emitUpdate(KernelCode &code) {
   if (!hasRatios())
     clipped = clipping(code, piece);
   code.overBlock(piece.count, [&](Value number) {
-    Value at = add(builder, piece.offset, number), p = readParameter(code, scalars, at);
+    Value at = add(builder, piece.offset, number), p = readParameter(code, scalars, piece, at);
     ElementMoments before = readMoments(code, scalars, at);
     Value direction;
     if (hasRatios()) {
       direction = rules.direction(p, before);
     } else {
-      RuleCode::Step step = rules.step(p, clipped(scalars.load(element, code.number(1), at)), before);
+      RuleCode::Step step = rules.step(p, clipped(scalars.load(part.element, code.number(1), at)), before);
       writeMoments(code, scalars, at, step.moments);
       direction = step.direction;
     }
-    writeParameter(code, scalars, at, rules.moved(p, direction));
+    writeParameter(code, scalars, piece, at, rules.moved(p, direction));
   });
 }
 
-Value OptimizerKernels::readParameter(KernelCode &code, ScalarCode &scalars, Value at) {
+Value OptimizerKernels::readParameter(KernelCode &code, ScalarCode &scalars, const Piece &piece, Value at) {
   auto &builder = code.builder;
-  Value p = scalars.load(stored, code.number(0), at);
+  Value p = scalars.load(part.stored, code.number(0), piece.shrunk ? subtract(builder, at, piece.shrunk) : at);
   auto bits = [&](Value half) -> Value { return arith::BitcastOp::create(builder, builder.getI16Type(), half); };
-  if (isSplit)
-    return joinHalves(builder, builder.getLoc(), bits(p), bits(scalars.load(stored, code.number(8), at)));
-  return stored == element ? p : arith::ExtFOp::create(builder, element, p).getResult();
+  if (part.isSplit)
+    return joinHalves(builder, builder.getLoc(), bits(p), bits(scalars.load(part.stored, code.number(8), at)));
+  return part.stored == part.element ? p : arith::ExtFOp::create(builder, part.element, p).getResult();
 }
-void OptimizerKernels::writeParameter(KernelCode &code, ScalarCode &scalars, Value at, Value value) {
+void OptimizerKernels::writeParameter(KernelCode &code, ScalarCode &scalars, const Piece &piece, Value at, Value value) {
   auto &builder = code.builder;
   auto rounded = [&](Type to) -> Value { return arith::TruncFOp::create(builder, to, value); };
-  if (isSplit) {
+  if (part.isSplit) {
     auto [upper, remainder] = splitHalves(builder, value);
     for (auto [arena, bits] : {std::pair(0u, upper), std::pair(8u, remainder)})
-      scalars.store(stored, code.number(arena), at, arith::BitcastOp::create(builder, stored, bits));
+      scalars.store(part.stored, code.number(arena), at, arith::BitcastOp::create(builder, part.stored, bits));
     return;
   }
-  scalars.store(stored, code.number(0), at, stored == element ? value : rounded(stored));
-  if (copies)
-    scalars.store(copies, code.number(8), at, rounded(copies));
+  scalars.store(part.stored, code.number(0), piece.shrunk ? subtract(builder, at, piece.shrunk) : at,
+                part.stored == part.element ? value : rounded(part.stored));
+  if (part.copies)
+    scalars.store(part.copies, code.number(8), at, rounded(part.copies));
 }
 
 std::function<Value(Value)> OptimizerKernels::clipping(KernelCode &code, const Piece &piece) {
   auto &builder = code.builder;
-  auto rounded = [this, &builder](Value value) -> Value { return convertReal(builder, builder.getLoc(), value, element); };
+  auto rounded = [this, &builder](Value value) -> Value { return convertReal(builder, builder.getLoc(), value, part.element); };
   Value clip = loadArea(code, areas.clips, piece.norm);
   if (op.isScaled())
     clip = arith::MulFOp::create(builder, clip, loadArea(code, areas.inverse));

@@ -1,7 +1,7 @@
 // Where each parameter lies in the arenas. See Passes.td.
-#include "dialect/ElementModel.h"
 #include "dialect/Panels.h"
 #include "dialect/Refusal.h"
+#include "dialect/StoredParameter.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,7 +18,7 @@ namespace {
 
 /// The bytes of one stack element up to the next multiple of `alignment`; nothing where 64 bits do not hold them.
 std::optional<int64_t> strideOf(ParameterOp parameter, int64_t alignment) {
-  int64_t bytes = elementBytes(parameter.getType().getElementType());
+  int64_t bytes = arenaBytesOf(parameter);
   for (int64_t size : parameter.getType().getShape().drop_front(parameter.depthCount()))
     if (MulOverflow(bytes, size, bytes))
       return std::nullopt;

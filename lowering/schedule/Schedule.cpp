@@ -3,6 +3,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "dialect/Rounds.h"
+#include "dialect/StoredParameter.h"
 #include "lowering/Passes.h"
 #include "lowering/schedule/GradientGroups.h"
 #include "lowering/target/Choice.h"
@@ -234,14 +235,15 @@ private:
 
 /// Kernels, what reads and writes memory, loops and scalars: all that the kernel form has.
 LogicalResult checkKernelForm(func::FuncOp function) {
-  const Type stored = parameterType(function->getParentOfType<ModuleOp>());
+  auto module = function->getParentOfType<ModuleOp>();
   WalkResult result = function.walk([&](Operation *op) {
     if (!isa<func::FuncOp, StackOp>(op->getParentOp()))
       return WalkResult::advance(); // the code of a kernel
-    if (auto read = dyn_cast<ReadParameterOp>(op);
-        read && stored && tensorOf(read.getValue()).getElementType() == elementModel(stored).compute) {
+    auto read = dyn_cast<ReadParameterOp>(op);
+    if (auto parameter = read ? module.lookupSymbol<ParameterOp>(read.getParameter()) : ParameterOp();
+        parameter && parameterType(module) && tensorOf(read.getValue()).getElementType() != storedType(parameter)) {
       read.emitOpError("expects a value of ")
-          << stored << ", in which parameters lie in memory, got " << read.getValue().getType();
+          << storedType(parameter) << ", in which parameters lie in memory, got " << read.getValue().getType();
       return WalkResult::interrupt();
     }
     if (isa<StackOp, SkipOp, MemoryOpInterface, KernelOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||

@@ -3,6 +3,7 @@
 #include "dialect/Panels.h"
 #include "dialect/Places.h"
 #include "dialect/Rounds.h"
+#include "dialect/StoredParameter.h"
 
 using namespace mlir;
 
@@ -135,9 +136,8 @@ private:
       return {};
     func::FuncOp function = entry.function;
     auto module = function->getParentOfType<ModuleOp>();
+    const int64_t part = arenaPart(parameterType(module));
     for (auto parameter : module.getOps<ParameterOp>()) {
-      const Type stored = parameterType(module), element = parameter.getType().getElementType();
-      const int64_t part = stored ? elementBytes(element) / elementBytes(stored) : 1;
       if (int64_t(parameter.getOffset()) / part == placed.getPlace().getSlot() && parameter->hasAttr(kPanels))
         return parameter->getAttr(kPanels);
     }

@@ -1,6 +1,6 @@
 #include "lowering/target/Target.h"
-#include "dialect/ElementModel.h"
 #include "dialect/Panels.h"
+#include "dialect/StoredParameter.h"
 
 namespace tenon {
 
@@ -28,9 +28,7 @@ mlir::LogicalResult Target::verifyPanels(mlir::ModuleOp module) const {
     const std::optional<Panels> panels = Panels::of(parameter);
     if (!panels)
       continue;
-    mlir::Type element = parameter.getType().getElementType();
-    if (mlir::Type stored = parameterType(module); stored && element.isF32())
-      element = stored;
+    const mlir::Type element = storedType(parameter);
     const std::optional<PanelForm> form = panelsOf(element);
     if (!form)
       return parameter.emitOpError("expects no tenon.panels: the target ") // S12

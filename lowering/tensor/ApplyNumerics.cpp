@@ -3,6 +3,7 @@
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
+#include "dialect/StoredParameter.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/WidenSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,11 @@ namespace tenon {
 
 namespace {
 
+/// The other type in which it can be read. Null: there is none.
+Type readOtherwise(ReadParameterOp read) {
+  return otherReadType(read->getParentOfType<ModuleOp>().lookupSymbol<ParameterOp>(read.getParameter()));
+}
+
 /// Whether it lies in a state that is kept in place, of which fewer places are read than there is room for.
 bool isKept(Value value) {
   auto memory = value.getDefiningOp<MemoryOpInterface>();
@@ -30,7 +36,7 @@ class Narrowing {
 public:
   Narrowing(func::FuncOp function, Type narrow)
       : function(function), narrow(narrow), ofModule(narrowType(function->getParentOfType<ModuleOp>())),
-        ofParameters(shortParameterType(function->getParentOfType<ModuleOp>())), wide(Float32Type::get(function.getContext())) {}
+        wide(Float32Type::get(function.getContext())) {}
 
   void run() {
     function.walk([&](MixedPrecisionOpInterface op) {
@@ -138,8 +144,6 @@ private:
   /// A parameter that nothing but views changed is read as it lies in memory in this type, or from its copy, which is rounded
   /// once a step. Null: it is none.
   Value shortParameter(Value value, OpBuilder &builder) {
-    if (ofParameters != narrow)
-      return {};
     Operation *op = value.getDefiningOp();
     IRMapping mapping;
     if (op && op->hasTrait<View>() && op->getNumOperands() == 1) {
@@ -149,7 +153,7 @@ private:
       if (!source)
         return {};
       mapping.map(op->getOperand(0), source);
-    } else if (!isa_and_nonnull<ReadParameterOp>(op)) {
+    } else if (auto read = dyn_cast_or_null<ReadParameterOp>(op); !read || readOtherwise(read) != narrow) {
       return {};
     }
     Operation *clone = builder.clone(*op, mapping);
@@ -300,8 +304,8 @@ private:
   }
 
   func::FuncOp function;
-  Type narrow, ofModule, ofParameters, wide; // `ofParameters`: in which they can be read
-  llvm::MapVector<Value, Value> roundedOf;   // in the order of making
+  Type narrow, ofModule, wide;
+  llvm::MapVector<Value, Value> roundedOf; // in the order of making
 };
 
 /// Keys and values that a state keeps in 16 bits are widened as attention of f32 reads them: not all places that there is room
@@ -317,10 +321,10 @@ void readKept(AttentionOp attention) {
 }
 
 /// A parameter that is rounded to the type in which it lies in memory, or has a copy there, is read so.
-void readAsStored(func::FuncOp function, Type stored) {
+void readAsStored(func::FuncOp function) {
   function.walk([&](ConvertOp convert) {
     auto read = convert.getX().getDefiningOp<ReadParameterOp>();
-    if (!read || tensorOf(convert.getY()).getElementType() != stored)
+    if (!read || readOtherwise(read) != tensorOf(convert.getY()).getElementType())
       return;
     OpBuilder builder(read);
     Operation *clone = builder.clone(*read);
@@ -336,7 +340,7 @@ void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
   function.walk([&](ReadParameterOp read) {
     Value value = read.getValue();
     const RankedTensorType wide = tensorOf(value);
-    if (wide.getElementType() != elementModel(stored).compute)
+    if (wide.getElementType() == stored || readOtherwise(read) != stored)
       return;
     value.setType(withElement(wide, stored));
     if (value.use_empty())
@@ -376,8 +380,8 @@ void applyNumerics(func::FuncOp function) {
       Narrowing(function, narrow).run();
   function.walk(readKept);
   auto module = function->getParentOfType<ModuleOp>();
-  if (Type stored = shortParameterType(module))
-    readAsStored(function, stored);
+  if (shortParameterType(module))
+    readAsStored(function);
   if (Type stored = parameterType(module))
     widenParameters(function, stored, hasRemainders(module));
   if (Type reduce = reduceType(module))

@@ -55,6 +55,13 @@ size_t EntryInfo::ownInputs() const {
 int EntryInfo::inputIndex(std::string_view wanted) const { return indexOf(inputs, wanted); }
 int EntryInfo::outputIndex(std::string_view wanted) const { return indexOf(outputs, wanted); }
 int EntryInfo::dimIndex(std::string_view wanted) const { return indexOf(dims, wanted); }
+std::string Manifest::parameterTypes() const {
+  std::string names;
+  for (const DataTypeRow &row : kDataTypes)
+    if (std::any_of(parameters.begin(), parameters.end(), [&](const ParameterInfo &info) { return info.stored == row.type; }))
+      names = concat(row.name, names.empty() ? "" : " and ", names);
+  return names.empty() ? std::string(nameOf(parameterType)) : names;
+}
 uint64_t Manifest::partialSumBytes() const {
   uint64_t bytes = 0;
   for (const EntryInfo &entry : entries)

@@ -59,9 +59,12 @@ struct ParameterInfo {
   std::string name; // one '*' per enclosing stack
   std::vector<int64_t> stack;
   std::vector<std::string> axes;
-  std::vector<int64_t> shape;      // without the stack
-  std::vector<int64_t> published;  // the same elements in the shape of public files: neighbouring axes of `shape` joined
-  uint64_t offset = 0, stride = 0; // bytes
+  std::vector<int64_t> shape;         // without the stack
+  std::vector<int64_t> published;     // the same elements in the shape of public files: neighbouring axes of `shape` joined
+  DataType type = DataType::F32;      // of its gradients, moments and what callers have: the manifest's, unless it says its own
+  DataType stored = DataType::F32;    // in files, and in memory where it is not in halves: its type, bf16 or f16
+  bool split = false, copied = false; // in memory it is two halves; it has a copy of 16 bits
+  uint64_t offset = 0, stride = 0;    // bytes
   InitializerInfo init;
   std::map<std::string, std::vector<PublicNameInfo>> names; // scheme -> one per stack element
   bool frozen = false;
@@ -205,11 +208,11 @@ struct Manifest {
   std::string device;            // whose code this is
   std::vector<std::string> dims; // all that the model declares, bound ones too
   std::vector<std::string> tiers;
-  DataType type = DataType::F32; // of every real tensor
+  DataType type = DataType::F32; // of every real tensor that does not say its own
   uint64_t parameterBytes = 0;
   std::vector<ParameterInfo> parameters;
   std::string optimizer;                      // kind, empty without a train recipe
-  DataType parameterType = DataType::F32;     // of parameters in memory and in files: `type`, or bf16, f16 beside f32
+  DataType parameterType = DataType::F32;     // of parameters in memory and in files that say no own: `type`, bf16 or f16
   std::optional<DataType> split;              // bf16: in memory those of f32 are two halves, the first of that type
   std::optional<DataType> compute;            // bf16, f16: what contractions multiply
   std::optional<DataType> copies;             // bf16, f16: every parameter, of f32, is kept in that type, too, for contractions
@@ -223,6 +226,8 @@ struct Manifest {
   JsonValue recipe;   // Null without one
   JsonValue generate; // Array, maybe empty
   const EntryInfo *findEntry(std::string_view name) const;
+  /// The types of the parameters in files: "f32", "f32 and f64".
+  std::string parameterTypes() const;
   /// The partial sums that a training in slices keeps: one on each level of their tree below its root.
   uint64_t partialSumBytes() const;
   uint64_t levelStride() const { return (parameterBytes + 63) / 64 * 64; }

@@ -48,7 +48,9 @@ PublicNameInfo readPublicName(const ManifestReader &reader) {
 }
 
 void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
-  uint64_t element = byteSize(manifest.type);
+  // Where the arena of parameters is half as long, what is not of 16 bits takes twice its bytes in the others.
+  const uint64_t part = byteSize(manifest.type) / byteSize(manifest.split.value_or(manifest.parameterType));
+  const uint64_t element = info.split ? byteSize(info.type) : std::max(byteSize(info.type), byteSize(info.stored) * part);
   auto bytes = checkedMultiply(static_cast<uint64_t>(info.elements), element);
   if (info.stackElements == 0 || !bytes || *bytes == 0)
     return;
@@ -98,8 +100,20 @@ void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
   }
 }
 
+/// What the manifest says of all, or the parameter of itself: then it lies in that type, whole, and has no copy.
+void readElementType(const ManifestReader &reader, ParameterInfo &info, const Manifest &manifest) {
+  if (reader.has("dtype")) {
+    info.type = info.stored = readType(reader.member("dtype"), isComputedReal);
+    return;
+  }
+  info.type = manifest.type;
+  info.stored = manifest.parameterType;
+  info.split = manifest.split.has_value();
+  info.copied = manifest.copies.has_value();
+}
+
 /// Panels cut the sizes without rest.
-PanelInfo readLayout(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
+PanelInfo readLayout(const ManifestReader &reader, const ParameterInfo &info) {
   PanelInfo panels;
   reader.member("form").oneOf({"panels"});
   const int64_t leading = reader.member("leading").integer(1, std::max<int64_t>(int64_t(info.shape.size()) - 1, 1));
@@ -115,7 +129,7 @@ PanelInfo readLayout(const ManifestReader &reader, const ParameterInfo &info, co
   panels.columns = panels.transposed ? rows : others;
   if (info.shape.size() < 2 || panels.columns % panels.width != 0 || panels.lines % panels.steps != 0)
     reader.fail("panels that do not cut the parameter without rest");
-  if (manifest.copies)
+  if (info.copied)
     reader.fail("panels of a parameter that has a copy");
   return panels;
 }
@@ -135,6 +149,7 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
       reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
   }
   info.elements = productOf(reader, info.shape);
+  readElementType(reader, info, manifest);
   info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
   info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
   if (info.axes.size() != info.shape.size())
@@ -155,7 +170,7 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   if (reader.has("frozen"))
     info.frozen = reader.member("frozen").truth();
   if (reader.has("layout") && reader.good())
-    info.panels = readLayout(reader.member("layout"), info, manifest);
+    info.panels = readLayout(reader.member("layout"), info);
   if (reader.good())
     checkPlace(reader, info, manifest);
   return info;

@@ -16,6 +16,13 @@ std::vector<std::string> readTexts(const ManifestReader &reader);
 std::vector<int64_t> readSizes(const ManifestReader &reader, int64_t smallest);
 /// Fails beyond largestAxis.
 int64_t productOf(const ManifestReader &reader, const std::vector<int64_t> &sizes);
+/// An element type that `isAllowed`.
+template <typename Allowed> DataType readType(const ManifestReader &reader, Allowed isAllowed) {
+  if (auto type = dataTypeFromName(reader.text()); type && isAllowed(*type))
+    return *type;
+  reader.fail(concat("element type '", reader.json().text, "' is not supported here"));
+  return DataType::F32;
+}
 SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &dims);
 /// The formula of a number of `eval`; the outputs of `entry` have been read.
 AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry);

@@ -39,13 +39,6 @@ template <typename... Types> auto oneOf(Types... types) {
   return [=](DataType type) { return ((type == types) || ...); };
 }
 
-template <typename Allowed> DataType readType(const ManifestReader &reader, Allowed isAllowed) {
-  if (auto type = dataTypeFromName(reader.text()); type && isAllowed(*type))
-    return *type;
-  reader.fail(concat("element type '", reader.json().text, "' is not supported here"));
-  return DataType::F32;
-}
-
 std::vector<SizeForm> readShape(const ManifestReader &reader, const std::vector<DimInfo> &dims, size_t axes) {
   std::vector<SizeForm> shape;
   reader.each([&](const ManifestReader &item) { shape.push_back(readSizeForm(item, dims)); });

@@ -163,7 +163,7 @@ tn_error *tn_model_parameter_info(const tn_model *model, int parameter, tn_tenso
     auto place = model->parameters->find(name);
     if (!place.ok())
       return place.status();
-    DataType type = model->parameters->manifest().type;
+    const DataType type = place->info->type;
     return fillInfo(name, type, place->info->shape, static_cast<uint64_t>(place->info->elements) * byteSize(type), info);
   });
 }
@@ -216,7 +216,7 @@ tn_error *tn_model_gradient_data(tn_model *model, const char *name, void **value
       return usageError("the gradient of '", name, "' is in the memory of the device ", gradients.device().name(),
                         "; tn_model_get_gradient copies it");
     *values = gradients.hostView() + info.offset + info.stride * static_cast<uint64_t>(place->stackIndex);
-    *bytes = static_cast<uint64_t>(info.elements) * byteSize(model->parameters->manifest().type);
+    *bytes = static_cast<uint64_t>(info.elements) * byteSize(info.type);
     return {};
   });
 }

@@ -8,7 +8,7 @@ namespace tenon::runtime {
 
 /// Elements as they are in memory, but row-major.
 Status Parameters::readStored(const Place &place, ParameterArena which, uint64_t first, uint64_t count, char *values) const {
-  const uint64_t size = byteSize(typeInMemory(which));
+  const uint64_t size = byteSize(typeInMemory(*place.info, which));
   if (which != ParameterArena::Values || !place.info->panels)
     return stored(place, which).part(first * size, count * size).read(values);
   auto memory = HostCopy::of(stored(place, which));
@@ -21,31 +21,31 @@ Status Parameters::writeStored(const Place &place, ParameterArena which, const c
   if (which != ParameterArena::Values || !place.info->panels)
     return stored(place, which).write(values);
   return fillView(stored(place, which), [&](char *target) {
-    writePanels(*place.info->panels, byteSize(typeInMemory(which)), values, target);
+    writePanels(*place.info->panels, byteSize(typeInMemory(*place.info, which)), values, target);
     return Status();
   });
 }
 
 Status Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
   const auto count = static_cast<uint64_t>(place.info->elements);
-  if (isSplit(which))
+  if (isSplit(place, which))
     return readHalves(place, 0, count, static_cast<float *>(values));
-  const DataType type = typeOf(which);
-  if (type == manifest().type)
+  const DataType type = typeOf(*place.info, which);
+  if (type == place.info->type)
     return readStored(place, which, 0, count, static_cast<char *>(values));
   std::vector<uint16_t> bits(static_cast<size_t>(count));
   Status status = readStored(place, which, 0, count, reinterpret_cast<char *>(bits.data()));
   if (status.ok())
-    convertReals(type, bits.data(), count, manifest().type, values);
+    convertReals(type, bits.data(), count, place.info->type, values);
   return status;
 }
 
 Status Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
-  const bool isShort = typeOf(which) != manifest().type;
-  Status status = isSplit(which) ? writeHalves(place, static_cast<const float *>(values))
-                  : isShort      ? writeShort(place, which, static_cast<const float *>(values))
-                                 : writeStored(place, which, static_cast<const char *>(values));
-  if (status.ok() && which == ParameterArena::Values && manifest().copies)
+  const bool isShort = typeOf(*place.info, which) != place.info->type;
+  Status status = isSplit(place, which) ? writeHalves(place, static_cast<const float *>(values))
+                  : isShort             ? writeShort(place, which, static_cast<const float *>(values))
+                                        : writeStored(place, which, static_cast<const char *>(values));
+  if (status.ok() && which == ParameterArena::Values && place.info->copied)
     status = writeShort(place, ParameterArena::Copies, static_cast<const float *>(values));
   if (status.ok() && which == ParameterArena::Values)
     given.emplace(place.info, place.stackIndex);
@@ -68,7 +68,7 @@ template <typename Half> Status Parameters::writeBits(const Place &place, Parame
 
 /// A copy may be infinite, its parameter is not; a parameter of 16 bits has nothing else.
 Status Parameters::writeShort(const Place &place, ParameterArena which, const float *values) {
-  const DataType type = typeOf(which);
+  const DataType type = typeOf(*place.info, which);
   const float *end = values + place.info->elements;
   if (which == ParameterArena::Values)
     if (const float *found = std::find_if(values, end, [&](float value) { return isBeyond(value, type); }); found != end)
@@ -101,16 +101,16 @@ Status Parameters::readHalves(const Place &place, uint64_t first, uint64_t count
 
 Status Parameters::visitAt(const Place &place, ParameterArena which, uint64_t first, uint64_t count,
                            const std::function<Status(const char *, uint64_t)> &visit) const {
-  const uint64_t size = byteSize(typeOf(which));
+  const uint64_t size = byteSize(typeOf(*place.info, which));
   const bool isInPanels = which == ParameterArena::Values && place.info->panels;
-  if (!isSplit(which) && !isInPanels)
+  if (!isSplit(place, which) && !isInPanels)
     return visitView(stored(place, which).part(first * size, count * size), visit);
   constexpr uint64_t piece = 1 << 18;
   std::vector<char> values(std::min(piece, count) * size);
   for (uint64_t end = first + count; first < end; first += piece) {
     const uint64_t now = std::min(piece, end - first);
-    Status status = isSplit(which) ? readHalves(place, first, now, reinterpret_cast<float *>(values.data()))
-                                   : readStored(place, which, first, now, values.data());
+    Status status = isSplit(place, which) ? readHalves(place, first, now, reinterpret_cast<float *>(values.data()))
+                                          : readStored(place, which, first, now, values.data());
     if (status.ok())
       status = visit(values.data(), now * size);
     if (status.failed())

@@ -92,11 +92,11 @@ Expected<std::string> numberBeyond(const SafetensorsFile &file, const Safetensor
 /// `unfit`: tensors of another shape than the parameter's, which stay unread.
 static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters,
                          ParameterArena arena, const std::set<std::string> &unfit = {}) {
-  DataType type = parameters.manifest().type;
-  uint64_t size = byteSize(type);
   std::vector<char> values;
   for (size_t i = 0; i < pieces.size();) {
     const Piece &first = pieces[i];
+    const DataType type = first.place.info->type;
+    const uint64_t size = byteSize(type);
     values.resize(static_cast<size_t>(first.place.info->elements) * size);
     bool complete = true;
     for (; i < pieces.size() && pieces[i].place.info == first.place.info && pieces[i].place.stackIndex == first.place.stackIndex;
@@ -204,13 +204,12 @@ struct Examination {
     }
   }
 
-  /// `type`: in which parameters are kept.
-  Status examinePieces(const std::vector<Piece> &pieces, DataType type) {
+  Status examinePieces(const std::vector<Piece> &pieces) {
     std::set<std::string> looked;
     for (const Piece &piece : pieces) {
       const SafetensorsEntry *entry = file.find(piece.tensor);
       if (entry && isReal(entry->type) && looked.insert(piece.tensor).second) {
-        auto problem = numberBeyond(file, *entry, type);
+        auto problem = numberBeyond(file, *entry, piece.place.info->stored);
         if (!problem.ok())
           return problem.status();
         if (!problem->empty())
@@ -250,7 +249,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   if (status.failed())
     return status;
   Examination found{path, *file, options, {}, {}, {}, {}};
-  if (status = found.examinePieces(pieces, manifest().parameterType); status.failed())
+  if (status = found.examinePieces(pieces); status.failed())
     return status;
   if (options.scheme.empty())
     for (const auto &[key, state] : states)
@@ -290,8 +289,9 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
   if (Status status = ownPieces(manifest(), pieces); status.failed())
     return status;
   Findings findings;
-  auto fits = [&](DataType type) { // whatever the numerics of the run were
-    return (which == ParameterArena::Values ? rowOf(type).computed : type) == manifest().type;
+  auto fits = [&](DataType type) { // whatever the numerics of the run were, but for one that was all f64
+    return manifest().type == DataType::F64 ? type == DataType::F64
+                                            : isComputedReal(type) || (which == ParameterArena::Values && isReal(type));
   };
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file.find(piece.tensor);
@@ -303,7 +303,7 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
       findings.wrong.push_back(concat(piece.tensor, " has type ", nameOf(entry->type), " and shape ", shapeText(entry->shape)));
       continue;
     }
-    auto problem = numberBeyond(file, *entry, typeOf(which));
+    auto problem = numberBeyond(file, *entry, typeOf(*piece.place.info, which));
     if (!problem.ok())
       return problem.status();
     if (!problem->empty())

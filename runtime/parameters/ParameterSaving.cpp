@@ -1,4 +1,5 @@
 // Saving of parameters, under own names or those of a `names` scheme, as one file or as shards.
+#include "runtime/base/Convert.h"
 #include "runtime/base/Json.h"
 #include "runtime/files/Safetensors.h"
 #include "runtime/parameters/PublicNames.h"
@@ -10,6 +11,15 @@
 namespace tenon::runtime {
 
 using Group = std::vector<Piece>; // the pieces of one tensor of a file, in the order of their elements
+
+/// The widest of its pieces, each of which is one parameter or a part of one.
+static DataType typeOf(const Parameters &parameters, ParameterArena arena, const Group &group) {
+  DataType widest = parameters.typeOf(*group[0].place.info, arena);
+  for (const Piece &piece : group)
+    if (const DataType own = parameters.typeOf(*piece.place.info, arena); byteSize(own) > byteSize(widest))
+      widest = own;
+  return widest;
+}
 
 /// The tensors of a save.
 static Status planSave(const Parameters &parameters, const std::string &scheme, std::vector<Group> &groups) {
@@ -48,7 +58,7 @@ static void declare(const Parameters &parameters, ParameterArena arena, std::spa
     for (const auto &[key, text] : parameters.notes)
       writer.note(key, text);
   for (const Group &group : groups)
-    writer.declare(group[0].tensor, parameters.typeOf(arena), group[0].shape);
+    writer.declare(group[0].tensor, typeOf(parameters, arena, group), group[0].shape);
   writer.note("format", "pt"); // other readers ask for it
   writer.note("tenon.signature", parameters.signature());
   if (states)
@@ -64,16 +74,16 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   SafetensorsWriter writer;
   declare(parameters, arena, groups, states, writer);
   Status status = writer.begin(sink);
-  const DataType type = parameters.typeOf(arena);
-  const uint64_t size = byteSize(type);
   auto write = [&](const char *bytes, uint64_t count) { return writer.write(bytes, count); };
-  std::vector<char> values;
+  std::vector<char> values, converted;
   for (const Group &group : groups)
     for (const Piece &piece : group) {
       if (status.failed())
         return status;
       const ParameterInfo &info = *piece.place.info;
-      if (!piece.transpose) { // stored as published: no copy
+      const DataType type = parameters.typeOf(info, arena), published = typeOf(parameters, arena, group);
+      const uint64_t size = byteSize(type);
+      if (!piece.transpose && type == published) { // stored as published: no copy
         status = parameters.visitAt(piece.place, arena, piece.ownFirst, piece.count, write);
         continue;
       }
@@ -85,9 +95,11 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
       };
       if (status = parameters.visitAt(piece.place, arena, 0, static_cast<uint64_t>(info.elements), put); status.failed())
         return status;
-      Shape own(piece.shape.rbegin(), piece.shape.rend());
-      transposeInPlace(values, own, type);
-      status = writer.write(values.data() + piece.ownFirst * size, piece.count * size);
+      if (piece.transpose)
+        transposeInPlace(values, Shape(piece.shape.rbegin(), piece.shape.rend()), type);
+      converted.resize(piece.count * byteSize(published));
+      convertReals(type, values.data() + piece.ownFirst * size, piece.count, published, converted.data());
+      status = writer.write(converted.data(), converted.size());
     }
   if (states)
     for (const auto &[key, state] : parameters.modelStates())
@@ -113,7 +125,7 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
   if (Status status = planSave(*this, scheme, groups); status.failed())
     return status;
   auto bytesOf = [&](const Group &group) {
-    uint64_t bytes = byteSize(typeOf(ParameterArena::Values));
+    uint64_t bytes = byteSize(tenon::runtime::typeOf(*this, ParameterArena::Values, group));
     for (uint64_t size : group[0].shape)
       bytes *= size;
     return bytes;

@@ -84,7 +84,7 @@ Status Parameters::ensure(ParameterArena which) {
     return {};
   const uint64_t bytes = which == ParameterArena::Slices      ? manifest().partialSumBytes()
                          : which == ParameterArena::LossScale ? sizeof(TnLossScale)
-                                                              : manifest().parameterBytesIn(typeInMemory(which));
+                                                              : manifest().parameterBytesIn(typeOfArena(which));
   const unsigned stagger = which == ParameterArena::Sums                                            ? sumsStagger
                            : which == ParameterArena::Copies || which == ParameterArena::Remainders ? besideStagger
                            : which == ParameterArena::Slices                                        ? slicesStagger
@@ -168,14 +168,13 @@ void initializeTensor(const ParameterInfo &info, int64_t stackIndex, uint64_t se
 } // namespace
 
 Status Parameters::initialize(uint64_t seed) {
-  DataType type = manifest().type;
   std::vector<char> values;
   for (const ParameterInfo &info : manifest().parameters)
     for (int64_t i = 0; i < info.stackElements; ++i) {
       if (!info.has(i))
         continue;
-      values.resize(static_cast<size_t>(info.elements) * byteSize(type));
-      initializeTensor(info, i, seed, type, values.data());
+      values.resize(static_cast<size_t>(info.elements) * byteSize(info.type));
+      initializeTensor(info, i, seed, info.type, values.data());
       if (Status status = setAt({&info, i}, values.data()); status.failed())
         return status;
     }
@@ -202,21 +201,31 @@ Expected<Parameters::Place> Parameters::find(const std::string &name) const {
   return found->second;
 }
 
-DataType Parameters::typeOf(ParameterArena which) const {
-  return which == ParameterArena::Values   ? manifest().parameterType
-         : which == ParameterArena::Copies ? manifest().copies.value_or(manifest().type)
-                                           : manifest().type;
+DataType Parameters::typeOf(const ParameterInfo &info, ParameterArena which) const {
+  return which == ParameterArena::Values   ? info.stored
+         : which == ParameterArena::Copies ? manifest().copies.value_or(info.type)
+                                           : info.type;
 }
 
-DataType Parameters::typeInMemory(ParameterArena which) const {
-  return isSplit(which) || which == ParameterArena::Remainders ? *manifest().split : typeOf(which);
+DataType Parameters::typeInMemory(const ParameterInfo &info, ParameterArena which) const {
+  return (which == ParameterArena::Values && info.split) || which == ParameterArena::Remainders ? *manifest().split
+                                                                                                : typeOf(info, which);
+}
+
+/// As long as if all its parameters were of this type.
+DataType Parameters::typeOfArena(ParameterArena which) const {
+  const Manifest &all = manifest();
+  return which == ParameterArena::Values       ? all.split.value_or(all.parameterType)
+         : which == ParameterArena::Copies     ? all.copies.value_or(all.type)
+         : which == ParameterArena::Remainders ? *all.split
+                                               : all.type;
 }
 
 DeviceView Parameters::stored(const Place &place, ParameterArena which) const {
   const ParameterInfo &info = *place.info;
   const uint64_t first = (info.offset + info.stride * static_cast<uint64_t>(place.stackIndex)) / byteSize(manifest().type);
-  const uint64_t size = byteSize(typeInMemory(which));
-  return arena(which).part(first * size, static_cast<uint64_t>(info.elements) * size);
+  return arena(which).part(first * byteSize(typeOfArena(which)),
+                           static_cast<uint64_t>(info.elements) * byteSize(typeInMemory(info, which)));
 }
 
 Status Parameters::checkGiven() const {
@@ -237,7 +246,7 @@ static Status checkAccess(const Parameters &parameters, const Parameters::Place 
                           ParameterArena which) {
   if (!parameters.arena(which))
     return usageError("the ", arenaNames[static_cast<int>(which)], " are not allocated");
-  uint64_t expected = static_cast<uint64_t>(place.info->elements) * byteSize(parameters.manifest().type);
+  uint64_t expected = static_cast<uint64_t>(place.info->elements) * byteSize(place.info->type);
   if (bytes != expected)
     return usageError("'", name, "' has ", expected, " bytes, got ", bytes);
   return {};

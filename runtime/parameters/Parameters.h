@@ -78,15 +78,15 @@ public:
   /// All published names in manifest order.
   std::vector<std::string> names() const;
   Expected<Place> find(const std::string &name) const;
-  /// `values` are of manifest().type, `bytes` elements * byteSize of it: what parameters of 16 bits hold is widened, and what is
-  /// set is rounded. A number that these cannot hold is refused. Parameters in two halves are joined and split: all bits stay.
+  /// `values` are of ParameterInfo::type, `bytes` elements * byteSize of it: what parameters of 16 bits hold is widened, and what
+  /// is set is rounded. A number that these cannot hold is refused. Parameters in two halves are joined and split: all bits stay.
   Status get(const std::string &name, void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values) const;
   Status set(const std::string &name, const void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values);
   Status getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
   Status setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
-  /// Of elements in files, and in memory unless they are split.
-  DataType typeOf(ParameterArena arena) const;
-  /// Elements of one element of a stack, of typeOf(arena), by visit(bytes, count of bytes), in one or several pieces.
+  /// Of its elements in files, and in memory unless they are split.
+  DataType typeOf(const ParameterInfo &info, ParameterArena arena) const;
+  /// Elements of one element of a stack, of typeOf(info, arena), by visit(bytes, count of bytes), in one or several pieces.
   Status visitAt(const Place &place, ParameterArena arena, uint64_t first, uint64_t count,
                  const std::function<Status(const char *, uint64_t)> &visit) const;
   /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
@@ -126,8 +126,9 @@ private:
   Parameters() = default;
   Status resetLossScale();
   std::shared_ptr<const Artifact> artifact;
-  bool isSplit(ParameterArena arena) const { return arena == ParameterArena::Values && manifest().split; }
-  DataType typeInMemory(ParameterArena arena) const;
+  static bool isSplit(const Place &place, ParameterArena arena) { return arena == ParameterArena::Values && place.info->split; }
+  DataType typeInMemory(const ParameterInfo &info, ParameterArena arena) const;
+  DataType typeOfArena(ParameterArena arena) const;
   Status readStored(const Place &place, ParameterArena arena, uint64_t first, uint64_t count, char *values) const;
   Status writeStored(const Place &place, ParameterArena arena, const char *values);
   DeviceView stored(const Place &place, ParameterArena arena) const;

@@ -43,15 +43,14 @@ void moveTile(const TnContext *context, int64_t tile, int64_t) {
                job.share);
 }
 
-/// All elements of one parameter, of the model's real type, row-major.
+/// All elements of one parameter, of its type, row-major.
 template <typename Visit> Status visitPlaces(const Parameters &parameters, Visit visit) {
-  const uint64_t size = runtime::byteSize(parameters.manifest().type);
   std::vector<char> values;
   for (const std::string &name : parameters.names()) {
     auto place = parameters.find(name);
     if (!place.ok())
       return place.status();
-    values.resize(static_cast<size_t>(place->info->elements) * size);
+    values.resize(static_cast<size_t>(place->info->elements) * runtime::byteSize(place->info->type));
     Status status = parameters.getAt(*place, values.data());
     if (status.ok())
       status = visit(name, *place, values);
@@ -59,6 +58,15 @@ template <typename Visit> Status visitPlaces(const Parameters &parameters, Visit
       return status;
   }
   return {};
+}
+
+/// The type of all elements in the arena of parameters; nothing where they differ, lie in halves or have copies.
+std::optional<DataType> onlyType(const runtime::Manifest &manifest) {
+  const auto &all = manifest.parameters;
+  const bool isOne = !all.empty() && std::all_of(all.begin(), all.end(), [&](const runtime::ParameterInfo &info) {
+    return info.type == all[0].type && info.stored == info.type && !info.split && !info.copied;
+  });
+  return isOne ? std::optional(all[0].type) : std::nullopt;
 }
 
 /// The newest checkpoints that a mean takes in besides the parameters as they are: at multiples of `every`, before `step`.
@@ -75,10 +83,10 @@ std::vector<uint64_t> stepsBefore(const std::string &directory, uint64_t step, u
 Expected<std::unique_ptr<AveragedWeights>> AveragedWeights::create(const AverageSetting &setting,
                                                                    const std::shared_ptr<Parameters> &source,
                                                                    const std::shared_ptr<runtime::ThreadPool> &pool) {
-  const runtime::Manifest &manifest = source->manifest();
-  if (manifest.parameterType != manifest.type)
-    return inputError("not supported yet: `average` of parameters in ", nameOf(manifest.parameterType),
-                      ", which would round every step of a mean away");
+  for (const runtime::ParameterInfo &info : source->manifest().parameters)
+    if (info.stored != info.type)
+      return inputError("not supported yet: `average` of parameters in ", nameOf(info.stored),
+                        ", which would round every step of a mean away");
   std::unique_ptr<AveragedWeights> result(new AveragedWeights(setting));
   auto mean = Parameters::create(source->owner());
   if (!mean.ok())
@@ -111,11 +119,10 @@ Status AveragedWeights::update(uint64_t step) {
     return {};
   const double count = static_cast<double>(step);
   const double share = 1 - (setting.ramp ? std::min(setting.decay, (1 + count) / (10 + count)) : setting.decay);
-  const runtime::Manifest &manifest = source->manifest();
   const DeviceView values = source->arena(ParameterArena::Values), means = mean->arena(ParameterArena::Values);
-  if (!manifest.split && !manifest.copies && values.hostView() && means.hostView()) {
+  if (const std::optional<DataType> only = onlyType(source->manifest()); only && values.hostView() && means.hostView()) {
     MovingJob job;
-    job.type = manifest.type;
+    job.type = *only;
     job.values = values.hostView();
     job.means = means.hostView();
     job.elements = values.size() / runtime::byteSize(job.type);
@@ -128,7 +135,7 @@ Status AveragedWeights::update(uint64_t step) {
   return visitPlaces(*source, [&](const std::string &, const Parameters::Place &place, std::vector<char> &now) {
     moved.resize(now.size());
     Status status = mean->getAt(place, moved.data());
-    moveElements(manifest.type, now.data(), moved.data(), static_cast<uint64_t>(place.info->elements), share);
+    moveElements(place.info->type, now.data(), moved.data(), static_cast<uint64_t>(place.info->elements), share);
     return status.ok() ? mean->setAt(place, moved.data()) : status;
   });
 }
@@ -158,9 +165,9 @@ Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uin
 }
 
 Status AveragedWeights::meanOfCheckpoints(const std::vector<runtime::SafetensorsFile> &files) {
-  const DataType type = source->manifest().type;
   std::vector<double> sum, other;
   return visitPlaces(*source, [&](const std::string &name, const Parameters::Place &place, std::vector<char> &values) {
+    const DataType type = place.info->type;
     const auto count = static_cast<size_t>(place.info->elements);
     sum.resize(count);
     other.resize(count);

@@ -45,11 +45,10 @@ std::string memoryText(const std::vector<runtime::MemoryItem> &items) {
 
 std::string startText(const Session &session, const RunDirectory &run, const StartPoint &point) {
   const runtime::Manifest &manifest = session.parameters->manifest();
-  std::string text =
-      concat("training ", manifest.model, " by the recipe ", session.recipe.name, ": ",
-             countedWithCommas(parameterCount(manifest), "parameter"), " in ", nameOf(manifest.parameterType), ", ",
-             point.steps > 0 ? countedWithCommas(point.steps, "step") : "as many steps as there is time for, each", " of ",
-             countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
+  std::string text = concat("training ", manifest.model, " by the recipe ", session.recipe.name, ": ",
+                            countedWithCommas(parameterCount(manifest), "parameter"), " in ", manifest.parameterTypes(), ", ",
+                            point.steps > 0 ? countedWithCommas(point.steps, "step") : "as many steps as there is time for, each",
+                            " of ", countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
   text += concat("tier ", session.tier, ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
                  memoryText(session.memoryItems()), "\n");
   if (auto all = session.workspaceSavingAll())

@@ -31,6 +31,22 @@ tenon.parameter @p stacked {lr = array<f64: 1.0, 2.0>} : tensor<3x8xf32>
 tenon.parameter @p {offset = -64 : i64} : tensor<3xf32>
 
 // -----
+// parameter C5.
+// expected-error @+1 {{'tenon.parameter' op expects no value of tenon.whole, got true}}
+tenon.parameter @p {tenon.whole = true} : tensor<3xf32>
+
+// -----
+// read_parameter C3: what lies in memory whole is read so.
+module attributes {tenon.parameters = bf16} {
+  tenon.parameter @p {tenon.whole} : tensor<3xf32>
+  func.func @f() {
+    // expected-error @+1 {{'tenon.read_parameter' op expects a value of 'tensor<3xf32>' for @p, got 'tensor<3xbf16>'}}
+    %w = tenon.read_parameter @p : tensor<3xbf16>
+    return
+  }
+}
+
+// -----
 // read_parameter C1: there is none ..
 tenon.parameter @p : tensor<4x8xf32>
 func.func @f() {

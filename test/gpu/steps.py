@@ -32,6 +32,7 @@ MODELS = {
     "accumulated": ({}, {}),
     "sliced": ({}, {}),
     "short": ({}, {}),
+    "masters": ({}, {}),
     "scaled": ({}, {}),
     "gpt2": ({"V": 256, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19}),
     "gpt2-wide": ({"V": 264, "D": 64, "E": 32, "F": 72, "L": 48, "N": 1, "rate": 0.1}, {"B": 2, "T": 40}),
@@ -129,7 +130,7 @@ def main():
     worst = max(distance(before[key], after[key]) for before, after in zip(steps, found, strict=True)
                 for key in ("loss", "grad_norm", "lr", "loss_scale") if key in before)
     worst = max([worst] + [distance(value, losses_found[name]) for name, value in evaluated.items()])
-    is_short = options.numerics in ("bf16", "f16") or options.model in ("short", "scaled")
+    is_short = options.numerics in ("bf16", "f16") or options.model in ("short", "scaled", "masters")
     off = difference(parameters, values) if is_short else max(
         max(abs(a - b) for a, b in zip(parameters[name], values[name], strict=True)) /
         max(1e-3, *(abs(a) for a in parameters[name])) for name in parameters)

@@ -1,4 +1,4 @@
-// Parameters that lie in panels: their places, their files, what a manifest may say of them.
+// Parameters that lie in panels: their places, their files, what a manifest may say of them, and of their own type.
 #include "runtime/parameters/PanelLayout.h"
 #include "test/runtime/Support.h"
 #include <cstring>
@@ -78,7 +78,7 @@ TEST(Panels, AreNoAffairOfFiles) {
   EXPECT_EQ(values, others);
 }
 
-// A layout that the runtime does not know, or that leaves a rest, is refused.
+// A layout that the runtime does not know, or that leaves a rest, is refused, and a type that does not fit.
 TEST(Panels, RefusesMistakes) {
   auto artifact = Artifact::open(fakeLibrary());
   ASSERT_TRUE(artifact.ok());
@@ -97,6 +97,8 @@ TEST(Panels, RefusesMistakes) {
       {"\"offset\": 0",
        "\"offset\": 0, \"layout\": {\"form\": \"panels\", \"leading\": 1, \"width\": 3, \"steps\": 3, \"transposed\": false}",
        "panels that do not cut the parameter without rest"},
+      {"\"stride\": 384", "\"stride\": 384, \"dtype\": \"bf16\"", "element type 'bf16' is not supported here"},
+      {"\"stride\": 384", "\"stride\": 384, \"dtype\": \"f64\"", "less than the 480 bytes"},
   };
   for (const Row &row : rows) {
     std::string text = good;

@@ -263,7 +263,7 @@ private:
     std::vector<char> values;
     for (const std::string &name : parameters->names()) {
       auto place = parameters->find(name);
-      values.resize(static_cast<size_t>(place->info->elements) * runtime::byteSize(parameters->manifest().type));
+      values.resize(static_cast<size_t>(place->info->elements) * runtime::byteSize(place->info->type));
       if (Status status = (*all)->get(name, values.data(), values.size()); status.failed())
         return status;
       if (Status status = parameters->set(name, values.data(), values.size()); status.failed())

@@ -23,7 +23,6 @@ struct Options {
 /// The losses as f64 scalars `loss.NAME`, then the gradient of every parameter under its own name.
 Status saveGradients(const std::string &path, const runtime::Context &context, runtime::FileBatch &batch) {
   const runtime::Parameters &parameters = *context.parameters();
-  const runtime::DataType type = parameters.manifest().type;
   runtime::SafetensorsWriter writer;
   for (const runtime::BoundTensor &loss : context.outputs())
     writer.declare("loss." + loss.name, runtime::DataType::F64, {});
@@ -33,7 +32,7 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
     if (!place.ok())
       return place.status();
     places.push_back(*place);
-    writer.declare(name, type, std::vector<uint64_t>(place->info->shape.begin(), place->info->shape.end()));
+    writer.declare(name, place->info->type, std::vector<uint64_t>(place->info->shape.begin(), place->info->shape.end()));
   }
   return runtime::replaceFile(
       path,
@@ -45,7 +44,7 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
         }
         std::vector<char> values;
         for (size_t i = 0; status.ok() && i < places.size(); ++i) {
-          values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
+          values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(places[i].info->type));
           status = parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
           if (status.ok())
             status = writer.write(values.data(), values.size());
@@ -58,12 +57,12 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
 /// The first parameter whose gradient is not finite is named.
 Status warnOfNotFinite(const runtime::Context &context) {
   const runtime::Parameters &parameters = *context.parameters();
-  const runtime::DataType type = parameters.manifest().type;
   std::vector<char> values;
   for (const std::string &name : parameters.names()) {
     auto place = parameters.find(name);
     if (!place.ok())
       return place.status();
+    const runtime::DataType type = place->info->type;
     const size_t count = static_cast<size_t>(place->info->elements);
     values.resize(count * runtime::byteSize(type));
     if (Status status = parameters.getAt(*place, values.data(), runtime::ParameterArena::Gradients); status.failed())

@@ -75,7 +75,7 @@ std::string panelsText(const ParameterInfo &parameter) {
 }
 
 void printParameters(const Manifest &manifest) {
-  uint64_t total = 0;
+  uint64_t total = 0, needed = 0;
   show("\nparameters\n");
   for (const ParameterInfo &parameter : manifest.parameters) {
     uint64_t existing = static_cast<uint64_t>(parameter.stackElements);
@@ -83,21 +83,22 @@ void printParameters(const Manifest &manifest) {
       existing = static_cast<uint64_t>(std::count(parameter.present.begin(), parameter.present.end(), true));
     uint64_t count = static_cast<uint64_t>(parameter.elements) * existing;
     total += count;
+    needed += count * byteSize(parameter.type);
     std::vector<std::string> sizes;
     for (int64_t size : parameter.shape)
       sizes.push_back(std::to_string(size));
     std::string name = parameter.name;
     if (parameter.stackElements > 1)
       name += concat("  x", existing);
-    show("  %-40s %-28s %14s  %s(%g)%s%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
-         initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "",
+    const std::string own = parameter.stored != manifest.parameterType ? concat("  ", nameOf(parameter.stored)) : "";
+    show("  %-40s %-28s %14s  %s(%g)%s%s%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
+         initializerName(parameter.init.kind), parameter.init.a, own.c_str(), parameter.frozen ? "  frozen" : "",
          panelsText(parameter).c_str());
   }
   show("  %s parameters; %.1f MiB in %s (padding %.2f %%)\n", grouped(total).c_str(),
        static_cast<double>(manifest.parameterBytesIn(manifest.parameterType)) / 1048576.0,
        manifest.split ? "two arenas" : "an arena",
-       total ? 100.0 * (static_cast<double>(manifest.parameterBytes) / static_cast<double>(total * byteSize(manifest.type)) - 1.0)
-             : 0.0);
+       needed ? 100.0 * (static_cast<double>(manifest.parameterBytes) / static_cast<double>(needed) - 1.0) : 0.0);
 }
 
 std::string tensorText(const EntryInfo &entry, const runtime::TensorInfo &tensor) {
@@ -227,10 +228,12 @@ Status drawGraph(const Options &options) {
 /// What it is, and for which machine.
 void printHead(const Manifest &manifest, const runtime::Artifact &artifact) {
   std::string mixed;
-  if (manifest.parameterType != manifest.type)
-    mixed += concat(", parameters in ", runtime::nameOf(manifest.parameterType));
+  const std::string types = manifest.parameterTypes();
+  const bool isMixed = types != nameOf(manifest.type);
+  if (isMixed)
+    mixed += concat(", parameters in ", types);
   if (manifest.split)
-    mixed += concat(", parameters in ", runtime::nameOf(*manifest.split), " and remainders");
+    mixed += concat(isMixed ? ", of which f32 in " : ", parameters in ", runtime::nameOf(*manifest.split), " and remainders");
   if (manifest.compute)
     mixed += concat(", factors and saved values in ", runtime::nameOf(*manifest.compute));
   if (manifest.reduce)

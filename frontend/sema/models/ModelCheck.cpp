@@ -135,7 +135,6 @@ public:
         auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
         addLayers(*entry, layers);
         resolveExceptions(checked, allParameters(), allLayers(), full, session.diagnostics);
-        refusesParameter(checked, *entry, *own);
         tasks.checkStep(checked, *entry, lossWeights(checked, full), policies,
                         [&](uint32_t index) { return session.parameters[index].param.path; });
         Diagnostics mistakes;
@@ -173,26 +172,7 @@ private:
     const NumericsPolicy types = numericsOf(&recipe);
     if (isWideReal(types.compute) && !types.isDouble()) // no type of a module: operands are converted where they are multiplied
       program.computeOf.emplace(kEveryPath, types.compute);
-    for (const Entry &entry : program.entries)
-      if (refusesParameter(recipe, entry, session.diagnostics))
-        break;
     reportUnsupported(recipe, session.diagnostics);
-  }
-
-  /// A word on a param holds under every policy, and all params lie in memory in one type. Whether there is one that does not
-  /// fit.
-  static bool refusesParameter(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
-    const std::string stored = numericsOf(&recipe).params;
-    const NodeId wider = isShortReal(stored) ? widerParameter(entry, writtenBits(stored)) : kNoNode;
-    if (wider == kNoNode)
-      return false;
-    const Node &node = entry.nodes[wider];
-    Diagnostic &error = diagnostics.error("T0690", recipe.find("numerics")->range,
-                                          "not supported yet: a param of " + node.type.pinned + " beside `params = " + stored +
-                                              "`, which keeps all in " + stored,
-                                          "in recipe `" + recipe.name + "`");
-    error.related.push_back({node.range, "declared here"});
-    return true;
   }
 
   /// Of blocks of one kind: a file of several is right while one of them can be followed.

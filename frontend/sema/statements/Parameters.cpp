@@ -79,15 +79,6 @@ bool Checker::shapeParameter(Scope *scope, const ast::Stmt &statement, const std
   return true;
 }
 
-/// What lies in memory has the type of the policy, or f32; a param of 16 bits is that, rounded where it is read.
-void Checker::refuseParameterType(const ast::Type &type) {
-  if (!isWideReal(type.element))
-    return;
-  if (auto *mistake = error("T0901", type.range, "not supported yet: a param of " + type.element))
-    mistake->notes.push_back({"help", "the optimizer updates f32; what is computed from it may be wider: let other: " +
-                                          type.element + "[..] = .., and --f64 has every real in f64"});
-}
-
 Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
   auto axes = typeAxes(scope, *statement.type);
   auto element = elementOf(*statement.type);
@@ -97,7 +88,6 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
     error("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained");
     return poison();
   }
-  refuseParameterType(*statement.type);
   if (given && given->value.isPoison())
     return poison();
   if (given && given->value.kind == Value::Kind::Bool && !given->value.truth) // absent: reads 0

@@ -61,3 +61,35 @@ module attributes {tenon.compute = f16, tenon.parameters = bf16} {
     return
   }
 }
+
+// -----
+
+// What is of f64, and what lies in memory whole, is read as it is; a contraction in 16 bits rounds it.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
+  tenon.parameter @w : tensor<6x8xf64>
+  tenon.parameter @v {tenon.whole} : tensor<6x8xf32>
+  tenon.parameter @u : tensor<6x8xf32>
+  // CHECK-LABEL: func.func @others(
+  func.func @others(%x: tensor<4x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    // CHECK-DAG: %[[W:.*]] = tenon.read_parameter @w : tensor<6x8xf64>
+    // CHECK-DAG: %[[W32:.*]] = tenon.convert %[[W]] : tensor<6x8xf64> -> tensor<6x8xf32>
+    // CHECK-DAG: %[[W16:.*]] = tenon.convert %[[W32]] : tensor<6x8xf32> -> tensor<6x8xbf16>
+    // CHECK-DAG: %[[V:.*]] = tenon.read_parameter @v : tensor<6x8xf32>
+    // CHECK-DAG: %[[V16:.*]] = tenon.convert %[[V]] : tensor<6x8xf32> -> tensor<6x8xbf16>
+    // CHECK: tenon.read_parameter @u : tensor<6x8xbf16>
+    // CHECK-NOT: tenon.convert
+    // CHECK: tenon.dot %{{.*}}[0, 2], %[[W16]][1, 2]
+    // CHECK: tenon.dot %{{.*}}[0, 2], %[[V16]][1, 2]
+    %w = tenon.read_parameter @w : tensor<6x8xf64>
+    %w32 = tenon.convert %w : tensor<6x8xf64> -> tensor<6x8xf32>
+    %v = tenon.read_parameter @v : tensor<6x8xf32>
+    %u = tenon.read_parameter @u : tensor<6x8xf32>
+    %a = tenon.dot %x[0, 2], %w32[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    %b = tenon.dot %x[0, 2], %v[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    %c = tenon.dot %x[0, 2], %u[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    tenon.output 0 "a", %a : tensor<4x6xf32>
+    tenon.output 1 "b", %b : tensor<4x6xf32>
+    tenon.output 2 "c", %c : tensor<4x6xf32>
+    return
+  }
+}

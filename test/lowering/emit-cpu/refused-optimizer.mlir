@@ -1,17 +1,6 @@
 // What an optimizer cannot be emitted for. What its settings may not be is the verifier's: dialect/invalid-optimize.mlir.
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu)'
 
-tenon.parameter @single : tensor<4xf32>
-// expected-error@+1 {{not supported yet: parameters of different element types in one optimizer}}
-tenon.parameter @double {offset = 64 : i64} : tensor<4xf64>
-func.func @mixed() {
-  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
-  tenon.output 0 "norm", %norm : tensor<f64>
-  return
-}
-
-// -----
-
 // expected-error@+1 {{not supported yet: an optimizer for 'bf16'}}
 tenon.parameter @short : tensor<4xbf16>
 func.func @short_elements() {

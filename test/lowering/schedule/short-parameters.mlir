@@ -98,3 +98,49 @@ module attributes {tenon.parameters = f16} {
     return
   }
 }
+
+// -----
+
+// Beside them f64 lies at half its offset, whole; the optimizer has kernels for each type, which share norm and rate.
+module attributes {tenon.parameters = bf16} {
+  tenon.parameter @b {offset = 0 : i64, stride = 64 : i64} : tensor<8xf32>
+  tenon.parameter @w {offset = 64 : i64, stride = 128 : i64} : tensor<8xf64>
+
+  // CHECK-LABEL: func.func @mixed
+  // CHECK-DAG: tenon.place <parameters 0> : tensor<8xbf16>
+  // CHECK-DAG: tenon.place <parameters 32> : tensor<8xf64>
+  // CHECK-DAG: tenon.places = [#tenon.place<gradients 0>]
+  // CHECK-DAG: tenon.places = [#tenon.place<gradients 64>]
+  // CHECK: tenon.optimize
+  // CHECK-SAME: tenon.launches = ["gradient_norm_bf16", "gradient_norm_f64", "step_scalars", "update_bf16", "update_f64"]
+
+  // CODE-LABEL: llvm.func internal @mixed.update_f64.body(
+  // CODE-NOT: xi16
+  // CODE: llvm.load %{{.*}} : !llvm.ptr -> vector<8xf64>
+  // CODE: llvm.store %{{.*}} : vector<8xf64>, !llvm.ptr
+  func.func @mixed() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+    %b = tenon.read_parameter @b : tensor<8xbf16>
+    %w = tenon.read_parameter @w : tensor<8xf64>
+    %db = tenon.nest affine_map<() -> ()> : tensor<8xf32> {
+      tenon.each affine_map<() -> (8)> {
+      ^bb0(%i: index):
+        %x = tenon.at %b[%i] : tensor<8xbf16> -> bf16
+        %y = arith.extf %x : bf16 to f32
+        tenon.put 0 [%i], %y : f32
+      }
+    }
+    tenon.write_gradient @b, %db : tensor<8xf32>
+    %dw = tenon.nest affine_map<() -> ()> : tensor<8xf64> {
+      tenon.each affine_map<() -> (8)> {
+      ^bb0(%i: index):
+        %x = tenon.at %w[%i] : tensor<8xf64> -> f64
+        tenon.put 0 [%i], %x : f64
+      }
+    }
+    tenon.write_gradient @w, %dw : tensor<8xf64>
+    %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0, momentum = 0.5}} : tensor<f64>, tensor<f64>
+    tenon.output 0 "grad_norm", %norm : tensor<f64>
+    tenon.output 1 "learning_rate", %rate : tensor<f64>
+    return
+  }
+}
