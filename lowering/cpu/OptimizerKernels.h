@@ -9,7 +9,6 @@
 
 namespace tenon::cpu {
 
-constexpr int64_t tileElements = 16384; // 28 bytes each: about 20 us at the speed of memory
 constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars + 8,
                   unscaleScalar = abi::CallScalars + 16; // 1 / loss scale
 
@@ -55,6 +54,7 @@ private:
   };
 
   // Optimizer.cpp: tables and places.
+  llvm::SmallVector<CutSide> sides() const;
   void collectTables();
   void emitTables(llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<double> real);
   std::string emitGlobal(llvm::StringRef stem, Type type, mlir::DenseElementsAttr values);
@@ -74,7 +74,8 @@ private:
   int64_t tileCount() { return int64_t(tileSegments.size()); }
   int64_t segmentCount() { return int64_t(table.segments.size()); }
   /// A kernel of this op, whose tiles number `tiles`; `afterNorm`: none unless an update is made.
-  void addKernel(llvm::StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body);
+  void addKernel(llvm::StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body,
+                 bool isUpdate = false);
 
   // OptimizerNorms.cpp: gradients, before anything is updated.
   void addNorm();
@@ -125,6 +126,7 @@ private:
   Type element, stored, copies; // of gradients; of parameters in memory; of what is multiplied in their place, null: nothing is
   bool isSplit = false;         // remainders lie beside what is stored
   OptimizerTable table;
+  int64_t tileElements = 0; // chosen: of a segment, but for its last tile
   llvm::SmallVector<int32_t> tileSegments;
   std::string tileTable, wholeTable, realTable, boundTable;
   Areas areas;

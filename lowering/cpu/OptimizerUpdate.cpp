@@ -17,7 +17,7 @@ void OptimizerKernels::addUpdate() {
     addKernel("moments", tileCount(), true, [this](FunctionCode &code) { emitMoments(code); });
     addKernel("ratios", segmentCount(), true, [this](FunctionCode &code) { emitRatio(code); });
   }
-  addKernel("update", tileCount(), true, [this](FunctionCode &code) { emitUpdate(code); });
+  addKernel("update", tileCount(), true, [this](FunctionCode &code) { emitUpdate(code); }, /*isUpdate=*/true);
 }
 
 VectorType OptimizerKernels::vectorType() { return VectorType::get({laneCount()}, element); }
