@@ -1,4 +1,5 @@
 #include "lowering/code/ScheduleEmitter.h"
+#include "dialect/TensorSizes.h"
 #include "lowering/artifact/Abi.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -27,7 +28,22 @@ unsigned ScheduleEmitter::temporary(AffineExpr bytes) {
   else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries");
            !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
     lacksTemporary = true;
+  else
+    checkTemporary(cast<PlaceAttr>(given[nextTemporary]), bytes);
   return nextTemporary++;
+}
+
+/// A text may say another choice than the one by which memory was planned.
+void ScheduleEmitter::checkTemporary(PlaceAttr place, AffineExpr bytes) {
+  if (place.getMemory() != Memory::Workspace)
+    return;
+  const AffineExpr planned = arenas->slots[size_t(place.getSlot())].bytes;
+  for (int64_t dim : {int64_t(1), kNominalDim, 64 * kNominalDim})
+    if (nominalSize(bytes, dim) > nominalSize(planned, dim) && !isRefused) {
+      current->emitOpError("expects for what is chosen a temporary of ")
+          << nominalSize(bytes, dim) << " bytes, got one of " << nominalSize(planned, dim); // S14
+      isRefused = true;
+    }
 }
 
 Buffer ScheduleEmitter::temporaryPlace(unsigned number) const {
@@ -88,7 +104,8 @@ LogicalResult ScheduleEmitter::emitOps(Block::iterator begin, Block::iterator en
     }
     current = &op;
     nextTemporary = 0;
-    if (failed(emitOp(op)))
+    isRefused = false;
+    if (failed(emitOp(op)) || isRefused)
       return failure();
     if (lacksTemporary)
       return op.emitOpError("expects places for at least ") << nextTemporary << " temporaries";

@@ -55,8 +55,10 @@ protected:
   llvm::SmallVector<LoopOp> loops;    // around the current op, outermost first
   mlir::Operation *current = nullptr; // whose kernels are generated
   bool lacksTemporary = false;        // the schedule gives it fewer than it asks for
+  bool isRefused = false;             // an error was reported at it
 
 private:
+  void checkTemporary(PlaceAttr place, mlir::AffineExpr bytes);
   mlir::LogicalResult emitHalf(mlir::Block::iterator begin, mlir::Block::iterator end, int64_t otherHalf);
   mlir::LogicalResult emitOps(mlir::Block::iterator begin, mlir::Block::iterator end);
   mlir::LogicalResult emitOp(mlir::Operation &op);

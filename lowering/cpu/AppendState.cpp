@@ -17,9 +17,11 @@ LogicalResult generateAppendState(Operation *op, KernelSequence &sequence) {
   AffineExpr outer = product(ArrayRef(sizes).take_front(dim), op->getContext());
   AffineExpr rowBytes = product(ArrayRef(sizes).drop_front(dim + 1), op->getContext()) * elementBytes(whole.getElementType());
   AffineExpr capacity = sizes[dim], count = sizesOf(rows)[dim];
+  AffineExpr eachRow = product(ArrayRef(sizesOf(rows)).drop_front(dim), op->getContext());
   Value position = append.getPosition(), newRows = append.getRows(), kept = append.getWhole();
   Type stored = cast<RankedTensorType>(position.getType()).getElementType();
   Kernel kernel{"append", op->getLoc(), {newRows, position}, {kept}, {}, {}, 0, {}, {}};
+  kernel.cut = {{outer, 1}, {eachRow, std::numeric_limits<int64_t>::max()}};
   kernel.tiles = [=](FunctionCode &code) { return code.size(outer); };
   kernel.body = [=](FunctionCode &code) {
     auto &builder = code.builder;

@@ -49,6 +49,15 @@ LogicalResult AttentionOperands::takeChoice(Operation *op, Tier tier) {
   return success();
 }
 
+SmallVector<CutSide> AttentionOperands::sidesOfForward() const {
+  const SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(query.getType()));
+  return {{sizes[0], 1}, {getAffineConstantExpr(keyHeads(), query.getContext()), 1}, {sizes[1] * (heads() / keyHeads()), 0}};
+}
+SmallVector<CutSide> AttentionOperands::sidesOfGradient() const {
+  const SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(query.getType()));
+  return {{sizes[0], 1}, {sizes[2], heads() / keyHeads()}};
+}
+
 AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
     : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()),
       lanes(tierLanes(code.tier, element)), rowLanes(elementModel(element).lanes), width(panelWidth(code.tier, element)),

@@ -35,6 +35,10 @@ struct AttentionOperands {
 
   /// Sets what is chosen for the op (tenon.chosen). Fails where that is not legal, which is reported there.
   mlir::LogicalResult takeChoice(mlir::Operation *op, Tier tier);
+  /// Of the forward kernel: of the queries of all heads that share keys, strips are shared out by the number of tasks.
+  llvm::SmallVector<CutSide> sidesOfForward() const;
+  /// Of the gradient's: a tile has all heads that share keys, of all queries.
+  llvm::SmallVector<CutSide> sidesOfGradient() const;
 
   /// What is computed in: of scores, sums, scratch, statistics, score tables, gradients of tables.
   mlir::Type element() const { return elementModel(storage()).compute; }
@@ -57,8 +61,6 @@ struct AttentionOperands {
   /// All tensors among them.
   llvm::SmallVector<Value> tensors() const;
 };
-
-mlir::DictionaryAttr chooseAttention(mlir::Operation *op, Tier tier);
 
 /// Elements in memory: a tensor's are stored in its type, those of scratch and temporaries in the one that is computed in.
 struct Elements {

@@ -347,6 +347,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   QueryGradients::plan(kernel, sequence, operands, wanted);
   kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(operands.element());
   auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };
+  kernel.cut = operands.sidesOfGradient();
   kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };
   kernel.body = [&](FunctionCode &code) { codeOf(code).emitTile(); };
   sequence.add(kernel);

@@ -345,6 +345,7 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
     kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
   kernel.scratchBytes = ForwardScratch(sequence.tier(), operands, tables).end * elementBytes(operands.element());
   auto codeOf = [&](FunctionCode &code) { return AttentionForward(op, code, operands, mask, indices, tables); };
+  kernel.cut = operands.sidesOfForward();
   kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };
   kernel.body = [&](FunctionCode &code) { codeOf(code).emitTile(); };
   sequence.add(kernel);

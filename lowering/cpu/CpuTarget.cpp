@@ -6,6 +6,7 @@
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "lowering/cpu/TileKernel.h"
+#include "lowering/target/Choice.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -58,8 +59,7 @@ DictionaryAttr CpuTarget::choose(KernelOpInterface kernel) const {
 }
 
 FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
-  auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
-  if (!generated)
+  if (!isa<CpuKernelOpInterface>(kernel.getOperation()))
     return notSupported(kernel) << kernel->getName() << " in the kernel form";
   if (std::optional<std::string> reason = refuses(kernel))
     return notSupported(kernel) << *reason;
@@ -67,9 +67,11 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   for (Tier tier : tiersOf(kernel)) {
     KernelNeeds needs;
     KernelSequence sequence(kernel->getParentOfType<func::FuncOp>(), tier, needs);
-    if (failed(generated.generate(sequence)))
+    if (failed(sequence.generate(kernel)))
       return failure();
-    assert((tier == Tier::Portable || needs.temporaries == all.temporaries) && "the plan is that of all tiers");
+    if (tier != Tier::Portable && needs.temporaries != all.temporaries)
+      return kernel->emitOpError("expects in ")
+             << kChosen << " temporaries of one size in all variants, got others for " << tierPublicName(tier); // S15
     all = {needs.launches, needs.temporaries, std::max(all.scratchBytes, needs.scratchBytes)};
   }
   return all;

@@ -64,8 +64,8 @@ Value KernelSequence::goesOn(SkipOp skip) {
 }
 
 LogicalResult KernelSequence::emitKernels(Operation *op) {
-  if (auto kernel = dyn_cast<CpuKernelOpInterface>(op))
-    return kernel.generate(*this);
+  if (isa<CpuKernelOpInterface>(op))
+    return generate(op);
   return notSupported(op) << op->getName() << " in the schedule form of the CPU";
 }
 

@@ -127,6 +127,8 @@ struct GemmChoice {
   int64_t rows = 0, depth = 0, panels = 0; ///< of a block, but for the last
   int64_t entries = 1;                     ///< contractions that share a tile, of many
   GemmLimits limits = {};
+  int64_t strip = 0; ///< rows of a register tile at most; 0: those of the tier, or of tiles
+  int64_t order = 0; ///< elements of a tile of the kernel in front that puts A in order, where there is one
 };
 
 /// What is known of the operands before there is code.

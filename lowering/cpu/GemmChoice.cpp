@@ -1,9 +1,9 @@
 #include "lowering/cpu/GemmChoice.h"
 #include "dialect/Panels.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/Cut.h"
 #include "lowering/cpu/GemmPlan.h"
 #include "lowering/cpu/StreamRows.h"
-#include "lowering/cpu/TierChoice.h"
 #include "lowering/cpu/TileKernel.h"
 
 using namespace mlir;
@@ -32,6 +32,7 @@ struct GemmFacts {
     };
     m = size(axes.rows), n = size(axes.columns), k = size(axes.depth);
     isBatched = !axes.batch.empty();
+    isReordered = axes.isReordered;
     batch = size(axes.batch);
     auto stride = [&](const GemmSide &side, const Labels &labels) {
       return known((side.ranges.empty() ? side : side.ranges.front()).strideOf(labels, axes.sizes));
@@ -59,9 +60,26 @@ struct GemmFacts {
   bool mayStream() const { return m && *m <= kFewRows && access.mayStreamRight(); }
 
   std::optional<int64_t> m, n, k, batch;
-  bool isBatched = false;
+  bool isBatched = false, isReordered = false;
   GemmAccess access;
 };
+
+/// Of a tile of the kernel that puts A in order, which moves short pieces.
+constexpr int64_t kOrderedElements = 40000;
+
+/// What every form has that computes its sums in register tiles, or has A put in order in front.
+SmallVector<ChoiceNumber> furtherNumbers(const GemmFacts &facts, bool multiplies) {
+  SmallVector<ChoiceNumber> all;
+  if (multiplies && !facts.hasTiles())
+    all.push_back({"strip", 1, microTile(facts.access.tier).rows});
+  if (facts.isReordered)
+    all.push_back({"order", 1, kAnyNumber});
+  return all;
+}
+void chooseFurther(const GemmFacts &facts, bool multiplies, SmallVectorImpl<std::pair<StringRef, int64_t>> &chosen) {
+  for (const ChoiceNumber &number : furtherNumbers(facts, multiplies))
+    chosen.push_back({number.name, number.name == "order" ? kOrderedElements : number.most});
+}
 
 /// All that the op may be given.
 SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
@@ -76,6 +94,7 @@ SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
     all.push_back({"panels", 1, panels});
     if (facts.isBatched)
       all.push_back({"entries", 1, std::max<int64_t>(facts.batch.value_or(1), 1)});
+    all.append(furtherNumbers(facts, !streams));
     return all;
   };
   SmallVector<ChoiceForm> forms;
@@ -90,14 +109,14 @@ SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
   }
   if (facts.areSizesKnown() && facts.mayStream())
     forms.push_back({kStreams, numbers(streamedPanels(facts.access.tier), true)});
-  constexpr int64_t any = int64_t(1) << 40;
   forms.push_back({kBySize,
                    {{"rows", 1, limits.rows},
                     {"whole", steps, limits.whole, steps},
                     {"depth", steps, limits.whole, steps},
                     {"panels", 1, limits.panels},
-                    {"split", 1, any},
-                    {"work", 1, any}}});
+                    {"split", 1, kAnyNumber},
+                    {"work", 1, kAnyNumber}}});
+  forms.back().numbers.append(furtherNumbers(facts, true));
   return forms;
 }
 
@@ -108,25 +127,24 @@ DictionaryAttr chooseGemm(Operation *op, Tier tier) {
   const GemmAxes axes(gemm);
   const GemmFacts facts(gemm, axes, tier);
   const GemmLimits limits = gemmLimits(tier, facts.access.storage);
-  if (!facts.areSizesKnown())
-    return makeChoice(op->getContext(), kBySize,
-                      {{"rows", limits.rows},
-                       {"whole", limits.whole},
-                       {"depth", limits.depth},
-                       {"panels", limits.panels},
-                       {"split", limits.split},
-                       {"work", limits.work}});
+  SmallVector<std::pair<StringRef, int64_t>> chosen;
+  if (!facts.areSizesKnown()) {
+    chosen = {{"rows", limits.rows},     {"whole", limits.whole}, {"depth", limits.depth},
+              {"panels", limits.panels}, {"split", limits.split}, {"work", limits.work}};
+    chooseFurther(facts, true, chosen);
+    return makeChoice(op->getContext(), kBySize, chosen);
+  }
   KnownNumbers numbers;
   const int64_t m = *facts.m, n = *facts.n, k = *facts.k;
   const int64_t least = leastPanelsOf(numbers, limits, *facts.batch);
   const GemmCut<KnownNumbers> cut(numbers, facts.access, limits, m, n, k, facts.isBatched ? &least : nullptr);
-  SmallVector<std::pair<StringRef, int64_t>> chosen;
   if (!cut.streamsRight)
     chosen = {{"rows", std::max<int64_t>(cut.rowsPerBlock, 1)},
               {"depth", std::max(cut.depthPerBlock, stepsOfBlocks(tier, facts.access.storage))}};
   chosen.push_back({"panels", cut.panelsPerBlock});
   if (facts.isBatched)
     chosen.push_back({"entries", entriesPerTile(numbers, limits, std::max<int64_t>(m * n * k, 1), *facts.batch, cut.tiles)});
+  chooseFurther(facts, !cut.streamsRight, chosen);
   return makeChoice(op->getContext(), cut.streamsRight ? kStreams : cut.multipliesTiles ? kTiles : kStrips, chosen);
 }
 
@@ -143,7 +161,22 @@ FailureOr<GemmChoice> gemmChoiceOf(GemmOp op, const GemmAxes &axes, Tier tier) {
     choice.limits = {number("rows"), number("whole"), number("depth"), number("panels"), number("split"), number("work")};
   else
     choice = {choice.form, number("rows"), number("depth"), number("panels"), std::max<int64_t>(number("entries"), 1)};
+  choice.strip = number("strip");
+  choice.order = number("order");
   return choice;
+}
+
+SmallVector<CutSide> gemmSides(GemmOp op, const GemmAxes &axes, Tier tier, const GemmChoice &choice) {
+  auto size = [&](const Labels &labels) {
+    return product(llvm::map_to_vector(labels, [&](int64_t label) { return axes.sizes.lookup(label); }), op.getContext());
+  };
+  const bool bySize = choice.form == GemmChoice::Form::BySize, streams = choice.form == GemmChoice::Form::Streams;
+  const int64_t all = std::numeric_limits<int64_t>::max();
+  return {{size(axes.batch), bySize ? 0 : choice.entries},
+          {size(axes.rows), bySize    ? 0
+                            : streams ? all
+                                      : choice.rows},
+          {size(axes.columns), bySize ? 0 : choice.panels * panelWidth(tier, axes.a.type.getElementType())}};
 }
 
 } // namespace tenon::cpu

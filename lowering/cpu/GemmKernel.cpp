@@ -49,6 +49,7 @@ public:
       kernel.temporaries.push_back(ordered);
     kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(),
                                            axes.computesA(), axes.computesB());
+    kernel.cut = gemmSides(op, axes, sequence.tier(), choice);
     kernel.tiles = [&](FunctionCode &code) {
       if (axes.batch.empty())
         return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
@@ -120,7 +121,7 @@ private:
   Value rowsPerTile(FunctionCode &code) {
     auto &builder = code.builder;
     Value most = maximum(builder, reads.sizeOf(code, axes.depth), constant(builder, 1));
-    return maximum(builder, divide(builder, constant(builder, 40000), most), constant(builder, 1));
+    return maximum(builder, divide(builder, constant(builder, choice.order), most), constant(builder, 1));
   }
 
   /// Memory of an operand; null: its elements are computed.

@@ -143,7 +143,7 @@ void GemmPlan::takeChoice(Emitter &emit, const GemmSpec &spec) {
 }
 
 GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
-  MicroTile tile = microTile(spec.tier);
+  stripRows = spec.choice && spec.choice->strip ? spec.choice->strip : microTile(spec.tier).rows;
   width = panelWidth(spec.tier, spec.storage);
   panelsPerRun = GemmRuns::mostColumns / width;
   if (spec.choice && spec.choice->form != GemmChoice::Form::BySize)
@@ -157,7 +157,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
     const bool hasTiles = cpu::multipliesTiles(spec.tier, spec.storage);
     stripHeights =
         stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
-                       hasTiles ? kFewestRows - 1 : tile.rows, spec.readsLeftInPlace() ? spec.rangesOfA : GemmRanges());
+                       hasTiles ? kFewestRows - 1 : stripRows, spec.readsLeftInPlace() ? spec.rangesOfA : GemmRanges());
   }
 }
 

@@ -1,36 +1,10 @@
 #ifndef TENON_LOWERING_CPU_GEMMPLAN_H
 #define TENON_LOWERING_CPU_GEMMPLAN_H
 
-#include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/KnownNumbers.h"
 
 namespace tenon::cpu {
-
-/// Arithmetic of `Emitter` on numbers that are known.
-struct KnownNumbers {
-  static int64_t constant(int64_t value) { return value; }
-  static bool flag(bool value) { return value; }
-  static int64_t add(int64_t a, int64_t b) { return a + b; }
-  static int64_t mul(int64_t a, int64_t b) { return a * b; }
-  static int64_t div(int64_t a, int64_t b) { return a / b; }
-  static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-  static int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
-  static int64_t min(int64_t a, int64_t b) { return std::min(a, b); }
-  static int64_t max(int64_t a, int64_t b) { return std::max(a, b); }
-  static bool less(int64_t a, int64_t b) { return a < b; }
-  static bool lessEqual(int64_t a, int64_t b) { return a <= b; }
-  template <typename T> static T select(bool condition, T a, T b) { return condition ? a : b; }
-};
-
-template <class Numbers> struct NumbersOf { // by Emitter
-  using Number = mlir::Value;
-  using Condition = mlir::Value;
-};
-template <> struct NumbersOf<KnownNumbers> {
-  using Number = int64_t;
-  using Condition = bool;
-};
-template <class Numbers> using NumberOf = typename NumbersOf<Numbers>::Number;
 
 /// How a contraction is cut by its shape, strides and types, the tier and what a tile computes, never by the threads. The rule is
 /// one for numbers that are known, when kernels are chosen, and for those of a run.
@@ -67,6 +41,7 @@ struct GemmPlan : GemmCut<Emitter> {
 
   int64_t width;        ///< columns of a panel
   int64_t panelsPerRun; ///< panels of one of GemmRuns, at least 1
+  int64_t stripRows;    ///< rows of a register tile at most
 
   /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant. Of tiles
   /// (TileKernel.h) any number is configured.

@@ -167,7 +167,7 @@ private:
         body(emit.add(first, row), allSame ? usualRows(emit, spec) : emit.min(emit.sub(count, row), kStripRows));
       });
     }
-    Value strips = emit.ceilDiv(count, microTile(spec.tier).rows);
+    Value strips = emit.ceilDiv(count, plan.stripRows);
     Value height = emit.div(count, spec.rangesOfA ? emit.max(strips, 1) : strips);
     Value taller = emit.sub(count, emit.mul(height, strips));
     repeat(strips, [&](Value strip) {

@@ -1,6 +1,8 @@
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/cpu/Cut.h"
+#include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Loops.h"
 
 using namespace mlir;
@@ -164,13 +166,43 @@ LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
   return function;
 }
 
+LogicalResult KernelSequence::generate(Operation *op) {
+  current = op;
+  hasKernels = isRefused = false;
+  cut.clear();
+  if (failed(cast<CpuKernelOpInterface>(op).generate(*this)) || isRefused)
+    return failure();
+  return hasKernels ? checkCut(cast<KernelOpInterface>(op), cut) : success();
+}
+
+/// A text may say another choice than the one by which memory was planned.
+void KernelSequence::checkRoom(const Kernel &kernel) {
+  if (kernel.scratchBytes <= arenas->scratchBytes || isRefused)
+    return;
+  current->emitOpError("expects for what is chosen ")
+      << kernel.scratchBytes << " bytes of scratch, got " << arenas->scratchBytes << " as tenon.scratch"; // S14
+  isRefused = true;
+}
+
+void KernelSequence::checkTiles(const Kernel &kernel, std::optional<int64_t> tiles) {
+  std::optional<int64_t> blocks = blocksOf(kernel.cut);
+  if (!tiles || !blocks || *tiles == *blocks || isRefused)
+    return;
+  current->emitOpError("expects a tile for each of ") << *blocks << " blocks of its parallel domain, got " << *tiles; // S13
+  isRefused = true;
+}
+
 void KernelSequence::add(const Kernel &kernel) {
+  hasKernels = true;
+  if (!kernel.cut.empty())
+    cut = kernel.cut;
   if (needs) {
     needs->launches.push_back(kernel.name);
     needs->scratchBytes = std::max(needs->scratchBytes, kernel.scratchBytes);
     return;
   }
-  if (lacksTemporary) // which the op is refused for
+  checkRoom(kernel);
+  if (lacksTemporary || isRefused) // which the op is refused for
     return;
   LLVM::LLVMFuncOp function = emitTileFunction(kernel);
   auto &builder = entry->builder;
@@ -181,6 +213,7 @@ void KernelSequence::add(const Kernel &kernel) {
   };
   Value tiles = kernel.tiles ? kernel.tiles(*entry) : constant(builder, 1);
   auto number = asConstant(tiles);
+  checkTiles(kernel, number);
   if (number == 1) {
     direct();
     return;

@@ -48,6 +48,13 @@ private:
   bool isEntry = false;
 };
 
+/// A direction in which the tiles of a kernel are cut: points [0, size) in blocks.
+struct CutSide {
+  mlir::AffineExpr size;
+  int64_t block = 0;       ///< points of all blocks but the last; 0: a rule that the code evaluates
+  bool isInPoints = false; ///< it cuts each point of the op's parallel domain further
+};
+
 /// Several tiles of work; tiles write disjoint memory, in any order, on any thread.
 struct Kernel {
   std::string name; // for symbols and reports: "nest", "gemm"
@@ -58,6 +65,9 @@ struct Kernel {
   int64_t scratchBytes = 0;                   // per worker
   std::function<Value(FunctionCode &)> tiles; // emitted in the entry; null: one tile
   std::function<void(FunctionCode &)> body;   // emitted in the tile's function
+  /// Of the one kernel of an op that shares out the points of its parallel domain: its tiles are the blocks of these sides, which
+  /// have as many points together (Cut.h). Where all sizes are known, so must be the number of `tiles`.
+  llvm::SmallVector<CutSide> cut = {};
 };
 
 /// One entry of one tier: the function under construction and the kernels called by it so far.
@@ -70,6 +80,9 @@ public:
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
   mlir::LogicalResult emit(llvm::StringRef symbol);
+
+  /// Adds the kernels of an op, and checks that they share out its parallel domain. Errors are reported at the op.
+  mlir::LogicalResult generate(mlir::Operation *op);
 
   // For generators:
   void add(const Kernel &kernel);
@@ -89,6 +102,8 @@ private:
   void emitSumSlices(SumSlicesOp sum, const Buffer &gradient, int64_t slices) override;
   mlir::LogicalResult startRound(Value index) override;
   Value goesOn(SkipOp skip) override;
+  void checkRoom(const Kernel &kernel);
+  void checkTiles(const Kernel &kernel, std::optional<int64_t> tiles);
   struct TileArguments;
   TileArguments argumentsOf(const Kernel &kernel);
   mlir::LLVM::LLVMFuncOp emitTileBody(const Kernel &kernel, llvm::StringRef name, const TileArguments &arguments,
@@ -100,7 +115,9 @@ private:
   SharedBodies *bodies = nullptr;
   std::string prefix;
   FunctionCode *entry = nullptr;
-  Value call; // the entry's own copy of the context
+  Value call;                     // the entry's own copy of the context
+  bool hasKernels = false;        // of `current`
+  llvm::SmallVector<CutSide> cut; // of the one that shares out its domain
 };
 
 // Turn one op into kernels, and report their own errors: CpuKernelOpInterface of the dialect's ops (Generators.cpp).
@@ -113,6 +130,14 @@ mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &seque
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
+// What is chosen for an op in a tier, before memory is planned; null: nothing.
+mlir::DictionaryAttr chooseNest(mlir::Operation *op, Tier tier);
+mlir::DictionaryAttr chooseGemm(mlir::Operation *op, Tier tier);
+mlir::DictionaryAttr chooseScatterAdd(mlir::Operation *op, Tier tier);
+mlir::DictionaryAttr chooseRunningSum(mlir::Operation *op, Tier tier);
+mlir::DictionaryAttr chooseTop(mlir::Operation *op, Tier tier);
+mlir::DictionaryAttr chooseAttention(mlir::Operation *op, Tier tier);
+mlir::DictionaryAttr chooseOptimize(mlir::Operation *op, Tier tier);
 /// Adds up the gradients of slices: tenon.sum_slices.
 void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, KernelSequence &sequence);
 

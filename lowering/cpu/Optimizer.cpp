@@ -2,12 +2,24 @@
 #include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/OptimizerKernels.h"
+#include "lowering/cpu/TierChoice.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
 
+constexpr llvm::StringLiteral kTiles = "tiles";
+
+DictionaryAttr chooseOptimize(Operation *op, Tier) {
+  return makeChoice(op->getContext(), kTiles, {{"elements", 16384}}); // 28 bytes each: about 20 us at the speed of memory
+}
+
 LogicalResult OptimizerKernels::generate() {
+  // Whole vectors of all lanes; a text may say as few as still keep the table of tiles small.
+  FailureOr<Choice> choice = choiceForTier(op, sequence.tier(), {{kTiles, {{"elements", 64, int64_t(1) << 30, 64}}}});
+  if (failed(choice))
+    return failure();
+  tileElements = *choice->number("elements");
   auto tabulated = tabulate(op, sequence.allParameters());
   if (failed(tabulated))
     return failure();
@@ -24,6 +36,14 @@ LogicalResult OptimizerKernels::generate() {
   addScalars();
   addUpdate();
   return success();
+}
+
+/// Segments are cut one by one, each by a row of the table; the kernels of all parts together have all elements.
+SmallVector<CutSide> OptimizerKernels::sides() const {
+  int64_t elements = 0;
+  for (const OptimizerSegment &segment : table.segments)
+    elements += segment.count;
+  return {{getAffineConstantExpr(elements, OptimizeOp(op).getContext()), 0}};
 }
 
 std::string OptimizerKernels::emitGlobal(StringRef stem, Type type, DenseElementsAttr values) {
@@ -162,8 +182,11 @@ Value OptimizerKernels::isLast(FunctionCode &code) {
 
 /// An update is made after the last of its batches, and not where the norm is not finite: such a step leaves parameters and
 /// moments as they are.
-void OptimizerKernels::addKernel(StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body) {
+void OptimizerKernels::addKernel(StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body,
+                                 bool isUpdate) {
   Kernel kernel{name.str(), op.getLoc(), {}, {}, {}, {partials}, 0, {}, std::move(body)};
+  if (isUpdate)
+    kernel.cut = sides();
   kernel.tiles = [this, tiles, afterNorm](FunctionCode &code) -> Value {
     auto &builder = code.builder;
     if (!afterNorm)
@@ -174,12 +197,13 @@ void OptimizerKernels::addKernel(StringRef name, int64_t tiles, bool afterNorm, 
   sequence.add(kernel);
 }
 
-void OptimizerKernels::addKernels(StringRef name, bool afterNorm, void (OptimizerKernels::*emit)(FunctionCode &)) {
+void OptimizerKernels::addKernels(StringRef name, bool afterNorm, void (OptimizerKernels::*emit)(FunctionCode &), bool isUpdate) {
   for (const OptimizerPart &each : table.parts) {
     part = each;
     const std::string own = table.parts.size() > 1 ? (name + "_" + elementModel(part.stored).name()).str() : name.str();
-    addKernel(own, firstTile(part.first + part.count) - firstTile(part.first), afterNorm,
-              [this, emit](FunctionCode &code) { (this->*emit)(code); });
+    addKernel(
+        own, firstTile(part.first + part.count) - firstTile(part.first), afterNorm,
+        [this, emit](FunctionCode &code) { (this->*emit)(code); }, isUpdate);
   }
 }
 

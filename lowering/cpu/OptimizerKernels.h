@@ -9,7 +9,6 @@
 
 namespace tenon::cpu {
 
-constexpr int64_t tileElements = 16384; // 28 bytes each: about 20 us at the speed of memory
 constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars + 8,
                   unscaleScalar = abi::CallScalars + 16; // 1 / loss scale
 
@@ -56,6 +55,7 @@ private:
   };
 
   // Optimizer.cpp: tables and places.
+  llvm::SmallVector<CutSide> sides() const;
   void collectTables();
   void emitTables(llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<double> real);
   std::string emitGlobal(llvm::StringRef stem, Type type, mlir::DenseElementsAttr values);
@@ -75,9 +75,10 @@ private:
   int64_t tileCount() const { return int64_t(tileSegments.size()); }
   int64_t segmentCount() { return int64_t(table.segments.size()); }
   /// A kernel of this op, whose tiles number `tiles`; `afterNorm`: none unless an update is made.
-  void addKernel(llvm::StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body);
+  void addKernel(llvm::StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body,
+                 bool isUpdate = false);
   /// One for each part, whose tiles are the part's.
-  void addKernels(llvm::StringRef name, bool afterNorm, void (OptimizerKernels::*emit)(FunctionCode &));
+  void addKernels(llvm::StringRef name, bool afterNorm, void (OptimizerKernels::*emit)(FunctionCode &), bool isUpdate = false);
   int64_t firstTile(size_t segment) const { return segment < firstTiles.size() ? firstTiles[segment] : tileCount(); }
 
   // OptimizerNorms.cpp: gradients, before anything is updated.
@@ -127,7 +128,8 @@ private:
   const schema::OptimizerRule &rule;
   const schema::OptimizerForm &form;
   OptimizerTable table;
-  OptimizerPart part; // whose kernels are being made
+  OptimizerPart part;       // whose kernels are being made
+  int64_t tileElements = 0; // chosen: of a segment, but for its last tile
   llvm::SmallVector<int32_t> tileSegments;
   llvm::SmallVector<int64_t> firstTiles; // by segment
   std::string tileTable, wholeTable, realTable, boundTable;

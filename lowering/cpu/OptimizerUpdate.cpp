@@ -17,7 +17,7 @@ void OptimizerKernels::addUpdate() {
     addKernels("moments", true, &OptimizerKernels::emitMoments);
     addKernel("ratios", segmentCount(), true, [this](FunctionCode &code) { emitRatio(code); });
   }
-  addKernels("update", true, &OptimizerKernels::emitUpdate);
+  addKernels("update", true, &OptimizerKernels::emitUpdate, /*isUpdate=*/true);
 }
 
 VectorType OptimizerKernels::vectorType() { return VectorType::get({laneCount()}, part.element); }

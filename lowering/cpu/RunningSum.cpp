@@ -1,6 +1,7 @@
 // tenon.running_sum: one pass along the dimension. Rows, or strips of columns where further dimensions follow, are independent of
 // each other.
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/Cut.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 
@@ -13,7 +14,7 @@ namespace {
 /// sizes before and behind the dimension as outer and inner: x and y are [outer, size, inner].
 class RunningSumKernel {
 public:
-  RunningSumKernel(RunningSumOp op, KernelSequence &sequence) : op(op), sequence(sequence) {
+  explicit RunningSumKernel(RunningSumOp op) : op(op) {
     SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(op.getX().getType()));
     const size_t dim = op.getDim();
     outer = product(ArrayRef(sizes).take_front(dim), op.getContext());
@@ -21,14 +22,21 @@ public:
     inner = product(ArrayRef(sizes).drop_front(dim + 1), op.getContext());
     alongRows = dim + 1 == sizes.size();
     element = cast<RankedTensorType>(op.getX().getType()).getElementType();
+    rowCut = {outer, size};
+    columnCut = {inner};
   }
 
-  LogicalResult generate() {
+  DictionaryAttr choose() { return alongRows ? rowCut.choose() : columnCut.choose(); }
+
+  LogicalResult generate(KernelSequence &sequence) {
+    if (failed(alongRows ? rowCut.take(op, sequence.tier()) : columnCut.take(op, sequence.tier())))
+      return failure();
     Kernel kernel{"running_sum", op.getLoc(), {op.getX()}, {op.getY()}, {}, {}, 0, {}, {}};
+    kernel.cut = alongRows ? SmallVector<CutSide>{rowCut.side()} : SmallVector<CutSide>{{outer, 1}, columnCut.side()};
     kernel.tiles = [&](FunctionCode &code) {
       auto &builder = code.builder;
-      return alongRows ? ceilDivide(builder, code.size(outer), rowsOfTile(code))
-                       : multiply(builder, code.size(outer), strips(code));
+      return alongRows ? ceilDivide(builder, code.size(outer), rowCut.rowsOfTile(code))
+                       : multiply(builder, code.size(outer), columnCut.strips(code));
     };
     kernel.body = [&](FunctionCode &code) { alongRows ? emitRows(code) : emitStrip(code); };
     sequence.add(kernel);
@@ -36,15 +44,8 @@ public:
   }
 
 private:
-  static constexpr int64_t stripLanes = 64, elementsOfTile = 8192; // some 10 us
-  static constexpr int64_t rowsAtOnce = 4;                         // an addition takes four cycles: as many chains as hide that
+  static constexpr int64_t rowsAtOnce = 4; // an addition takes four cycles: as many chains as hide that
 
-  Value strips(FunctionCode &code) { return ceilDivide(code.builder, code.size(inner), constant(code.builder, stripLanes)); }
-  Value rowsOfTile(FunctionCode &code) {
-    auto &builder = code.builder;
-    Value length = maximum(builder, code.size(size), constant(builder, 1));
-    return maximum(builder, divide(builder, constant(builder, elementsOfTile), length), constant(builder, 1));
-  }
   /// Reals are summed in f64, so that the last of many places is as exact as the first; integers in their own width.
   Type accumulatorOf(FunctionCode &code) { return isa<FloatType>(element) ? Type(code.builder.getF64Type()) : element; }
   Value sumOf(ImplicitLocOpBuilder &builder, Value sum, Value term) {
@@ -81,8 +82,8 @@ private:
   void emitRows(FunctionCode &code) {
     auto &builder = code.builder;
     LaneCode lanes(code, {}, 1);
-    Value low = multiply(builder, code.tile, rowsOfTile(code));
-    Value high = minimum(builder, add(builder, low, rowsOfTile(code)), code.size(outer));
+    Value low = multiply(builder, code.tile, rowCut.rowsOfTile(code));
+    Value high = minimum(builder, add(builder, low, rowCut.rowsOfTile(code)), code.size(outer));
     Value together = subtract(builder, high, remainder(builder, subtract(builder, high, low), constant(builder, rowsAtOnce)));
     auto rowsFrom = [&](Value from, Value to, int64_t count) {
       forLoop(builder, from, to, constant(builder, count), {}, [&](Value row, ValueRange) -> SmallVector<Value> {
@@ -101,9 +102,10 @@ private:
   void emitStrip(FunctionCode &code) {
     auto &builder = code.builder;
     LaneCode lanes(code, {}, element.getIntOrFloatBitWidth() == 64 ? 8 : 16);
-    Value strip = remainder(builder, code.tile, strips(code)), block = divide(builder, code.tile, strips(code));
-    Value low = multiply(builder, strip, constant(builder, stripLanes));
-    Value high = minimum(builder, add(builder, low, constant(builder, stripLanes)), code.size(inner));
+    Value strip = remainder(builder, code.tile, columnCut.strips(code)),
+          block = divide(builder, code.tile, columnCut.strips(code));
+    Value low = multiply(builder, strip, columnCut.width(code));
+    Value high = minimum(builder, add(builder, low, columnCut.width(code)), code.size(inner));
     Value first = multiply(builder, block, code.size(size));
     lanes.forLanes(low, high, [&](LaneValue column) {
       emitSums(code, lanes, VectorType::get({lanes.lanes()}, accumulatorOf(code)), 1, [&](Value place, int64_t) {
@@ -115,7 +117,8 @@ private:
   }
 
   RunningSumOp op;
-  KernelSequence &sequence;
+  RowCut rowCut;
+  ColumnCut columnCut;
   AffineExpr outer, size, inner;
   Type element;
   bool alongRows; // nothing behind the dimension
@@ -123,8 +126,9 @@ private:
 
 } // namespace
 
+DictionaryAttr chooseRunningSum(Operation *op, Tier) { return RunningSumKernel(cast<RunningSumOp>(op)).choose(); }
 LogicalResult generateRunningSum(Operation *op, KernelSequence &sequence) {
-  return RunningSumKernel(cast<RunningSumOp>(op), sequence).generate();
+  return RunningSumKernel(cast<RunningSumOp>(op)).generate(sequence);
 }
 
 } // namespace tenon::cpu

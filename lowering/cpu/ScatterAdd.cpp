@@ -1,6 +1,7 @@
 // tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their
 // order.
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/Cut.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 
@@ -24,29 +25,36 @@ public:
     for (int64_t i = 0; i < dy.getRank(); ++i)
       if (!llvm::is_contained(op.getXDims(), i))
         summed.push_back(i);
+    columnCut = {dxSizes[lastDim]};
+  }
+
+  /// Without columns a tile is a point of the domain.
+  static DictionaryAttr choose(ScatterAddOp op) {
+    auto dx = cast<RankedTensorType>(op.getDx().getType());
+    return int64_t(op.getDim()) == dx.getRank() - 1 ? DictionaryAttr() : ColumnCut{sizesOf(dx).back()}.choose();
   }
 
   LogicalResult generate() {
     Kernel kernel{"scatter_add", op.getLoc(), llvm::to_vector(op->getOperands()), {op.getDx()}, {}, {}, 0, {}, {}};
-    kernel.tiles = [&](FunctionCode &code) { return multiply(code.builder, outerCount(code), strips(code)); };
+    if (hasColumns && failed(columnCut.take(op, sequence.tier())))
+      return failure();
+    kernel.cut = {{outerSize(), 1}};
+    if (hasColumns)
+      kernel.cut.push_back(columnCut.side());
+    kernel.tiles = [&](FunctionCode &code) { return multiply(code.builder, code.size(outerSize()), strips(code)); };
     kernel.body = [&](FunctionCode &code) { emitTile(code); };
     sequence.add(kernel);
     return success();
   }
 
 private:
-  static constexpr int64_t stripLanes = 64;
-
-  Value outerCount(FunctionCode &code) {
+  AffineExpr outerSize() {
     SmallVector<AffineExpr> sizes;
     for (int64_t k : outer)
       sizes.push_back(dxSizes[k]);
-    return code.size(product(sizes, op.getContext()));
+    return product(sizes, op.getContext());
   }
-  Value strips(FunctionCode &code) {
-    auto &builder = code.builder;
-    return hasColumns ? ceilDivide(builder, code.size(dxSizes[lastDim]), constant(builder, stripLanes)) : constant(builder, 1);
-  }
+  Value strips(FunctionCode &code) { return hasColumns ? columnCut.strips(code) : constant(code.builder, 1); }
 
   LaneValue linear(LaneCode &lanes, FunctionCode &code, RankedTensorType type, ArrayRef<LaneValue> indices) {
     LaneValue sum = LaneValue::uniform(constant(code.builder, 0));
@@ -81,9 +89,11 @@ private:
       place[k] = LaneValue::uniform(remainder(builder, rest, size));
       rest = divide(builder, rest, size);
     }
-    Value low = multiply(builder, strip, constant(builder, stripLanes)), high;
-    if (hasColumns)
-      high = minimum(builder, add(builder, low, constant(builder, stripLanes)), code.size(dxSizes[lastDim]));
+    Value low, high;
+    if (hasColumns) {
+      low = multiply(builder, strip, columnCut.width(code));
+      high = minimum(builder, add(builder, low, columnCut.width(code)), code.size(dxSizes[lastDim]));
+    }
     auto alongLast = [&](llvm::function_ref<void()> body) {
       if (!hasColumns)
         return body();
@@ -154,6 +164,7 @@ private:
 
   ScatterAddOp op;
   KernelSequence &sequence;
+  ColumnCut columnCut;
   RankedTensorType dy, dx, index;
   SmallVector<AffineExpr> dySizes, dxSizes;
   int64_t lastDim;
@@ -165,6 +176,7 @@ private:
 
 } // namespace
 
+DictionaryAttr chooseScatterAdd(Operation *op, Tier) { return ScatterAddKernel::choose(cast<ScatterAddOp>(op)); }
 LogicalResult generateScatterAdd(Operation *op, KernelSequence &sequence) {
   return ScatterAddKernel(cast<ScatterAddOp>(op), sequence).generate();
 }

@@ -1,5 +1,6 @@
 // tenon.top: the k best of each row so far in a heap whose root is the worst of them; most elements are dismissed 16 at a time.
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/Cut.h"
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Loops.h"
@@ -13,33 +14,33 @@ namespace {
 /// place counted down, so that of equal elements the first is the larger one. The order is that of integers: the same everywhere.
 class TopKernel {
 public:
-  TopKernel(TopOp op, KernelSequence &sequence) : op(op), sequence(sequence) {
+  explicit TopKernel(TopOp op) : op(op) {
     size = sizesOf(cast<RankedTensorType>(op.getX().getType())).back();
     rows = product(op.parallelDomain(), op.getContext());
     best = sizesOf(cast<RankedTensorType>(op.getY().getType())).back();
     element = cast<RankedTensorType>(op.getX().getType()).getElementType();
     width = element.getIntOrFloatBitWidth();
     ranked = IntegerType::get(op.getContext(), unsigned(2 * width));
+    rowCut = {rows, size};
   }
 
-  LogicalResult generate() {
+  DictionaryAttr choose() { return rowCut.choose(); }
+
+  LogicalResult generate(KernelSequence &sequence) {
+    if (failed(rowCut.take(op, sequence.tier())))
+      return failure();
     Kernel kernel{"top", op.getLoc(), {op.getX()}, {op.getY()}, {}, {}, 0, {}, {}};
     kernel.temporaries.push_back(sequence.temporary(rows * best * (width / 4)));
-    kernel.tiles = [&](FunctionCode &code) { return ceilDivide(code.builder, code.size(rows), rowsOfTile(code)); };
+    kernel.cut = {rowCut.side()};
+    kernel.tiles = [&](FunctionCode &code) { return ceilDivide(code.builder, code.size(rows), rowCut.rowsOfTile(code)); };
     kernel.body = [&](FunctionCode &code) { emitTile(code); };
     sequence.add(kernel);
     return success();
   }
 
 private:
-  static constexpr int64_t elementsOfTile = 8192; // some 10 us
   static constexpr int64_t lastPlace = 0xffffffff;
 
-  Value rowsOfTile(FunctionCode &code) {
-    auto &builder = code.builder;
-    Value length = maximum(builder, code.size(size), constant(builder, 1));
-    return maximum(builder, divide(builder, constant(builder, elementsOfTile), length), constant(builder, 1));
-  }
   Type elementType(Type scalar, Value like) {
     auto vector = dyn_cast<VectorType>(like.getType());
     return vector ? Type(VectorType::get(vector.getShape(), scalar)) : scalar;
@@ -116,7 +117,8 @@ private:
 
   void emitTile(FunctionCode &code) {
     Emitter emit(code.builder, op.getLoc());
-    Value low = emit.mul(code.tile, rowsOfTile(code)), high = emit.min(emit.add(low, rowsOfTile(code)), code.size(rows));
+    Value low = emit.mul(code.tile, rowCut.rowsOfTile(code)),
+          high = emit.min(emit.add(low, rowCut.rowsOfTile(code)), code.size(rows));
     emit.branch(emit.less(emit.constant(0), code.size(best)),
                 [&] { emit.loop(low, high, 1, [&](Value row) { emitRow(code, emit, row); }); });
   }
@@ -185,7 +187,7 @@ private:
   }
 
   TopOp op;
-  KernelSequence &sequence;
+  RowCut rowCut;
   AffineExpr rows, size, best;
   Type element;
   int64_t width; // of an element, in bits
@@ -194,6 +196,7 @@ private:
 
 } // namespace
 
-LogicalResult generateTop(Operation *op, KernelSequence &sequence) { return TopKernel(cast<TopOp>(op), sequence).generate(); }
+DictionaryAttr chooseTop(Operation *op, Tier) { return TopKernel(cast<TopOp>(op)).choose(); }
+LogicalResult generateTop(Operation *op, KernelSequence &sequence) { return TopKernel(cast<TopOp>(op)).generate(sequence); }
 
 } // namespace tenon::cpu

@@ -48,7 +48,8 @@ Polynomial demo::MirrorOp::countFlops(FormulaSpace &) { return 0; }
 
 namespace {
 
-/// A tile is a row.
+/// A tile is a row. What the compiler refuses: with `demo.short` tiles without a column, with `demo.tall` one too many, with
+/// `demo.none` some that do not say what they are.
 struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, demo::MirrorOp> {
   LogicalResult generate(Operation *op, cpu::KernelSequence &sequence) const {
     auto mirror = cast<demo::MirrorOp>(op);
@@ -57,7 +58,11 @@ struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, dem
     SmallVector<AffineExpr> sizes = sizesOf(tensorOf(y));
     AffineExpr width = sizes.pop_back_val(), rows = product(sizes, op->getContext());
     cpu::Kernel kernel{"mirror", op->getLoc(), {x}, {y}, {}, {}, 0, {}, {}};
-    kernel.tiles = [=](cpu::FunctionCode &code) { return code.size(rows); };
+    const int64_t all = std::numeric_limits<int64_t>::max();
+    if (!op->hasAttr("demo.none"))
+      kernel.cut = {{rows, 1}, {op->hasAttr("demo.short") ? width - 1 : width, all}};
+    AffineExpr tiles = op->hasAttr("demo.tall") ? rows + 1 : rows;
+    kernel.tiles = [=](cpu::FunctionCode &code) { return code.size(tiles); };
     kernel.body = [=](cpu::FunctionCode &code) {
       ImplicitLocOpBuilder &builder = code.builder;
       Value count = code.size(width), first = multiply(builder, code.tile, count);

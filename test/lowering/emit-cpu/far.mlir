@@ -14,7 +14,7 @@ module {
     %near = tenon.place <parameters 268435392> : tensor<4xf32>
     %far = tenon.place <parameters 268435456> : tensor<4xf32>
     %farther = tenon.place <parameters 5368709120> : tensor<4xf32>
-    %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> attributes {tenon.launches = ["nest"], tenon.places = [#tenon.place<output 0>]} {
+    %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> attributes {tenon.chosen = {"x86-64-v3" = {form = "rows", part = 64 : i64, rows = 1 : i64}}, tenon.launches = ["nest"], tenon.places = [#tenon.place<output 0>]} {
     ^bb0(%i: index):
       %a = tenon.at %near[%i] : tensor<4xf32> -> f32
       %b = tenon.at %far[%i] : tensor<4xf32> -> f32

@@ -76,7 +76,7 @@ func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [],
 tenon.parameter @w : tensor<4xf32>
 func.func @f() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<f64>], tenon.scratch = 0 : i64} {
   // expected-error @+1 {{expects places for at least 1 temporaries}}
-  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}, tenon.places = [#tenon.place<output 0>, unit]} : tensor<f64>, tensor<f64>
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}, tenon.chosen = {portable = {form = "tiles", elements = 64 : i64}}, tenon.places = [#tenon.place<output 0>, unit]} : tensor<f64>, tensor<f64>
   return
 }
 
@@ -117,4 +117,24 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
   tenon.parameter @good {offset = 0 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 2, 0>} : tensor<64x32xf32>
   // expected-error @+1 {{expects tenon.panels as the target cpu reads 'bf16', of width 32 and 2 lines side by side of a multiple of 32, got width 32 and 2 of 48}}
   tenon.parameter @w {offset = 4096 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 2, 0>} : tensor<48x32xf32>
+}
+
+// -----
+// Memory for what is chosen: partial sums of more tiles than were planned ..
+tenon.parameter @w : tensor<400xf32>
+func.func @f() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (16)>], tenon.outputs = [tensor<f64>], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects for what is chosen a temporary of 64 bytes, got one of 16}}
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}, tenon.chosen = {portable = {form = "tiles", elements = 64 : i64}}, tenon.places = [#tenon.place<output 0>, unit], tenon.temporaries = [#tenon.place<workspace 0>]} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// .. and the scratch of a worker.
+func.func @f(%x: tensor<4x32xf32>, %w: tensor<32x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<4x32xf32>], tenon.scratch = 64 : i64} {
+  // expected-error @+1 {{expects for what is chosen 123008 bytes of scratch, got 64 as tenon.scratch}}
+  %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<4x32xf32>, tensor<32x32xf32> -> tensor<4x32xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 4 : i64, depth = 32 : i64, panels = 1 : i64, strip = 4 : i64}}, tenon.places = [#tenon.place<output 0>]} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  return
 }

@@ -73,7 +73,7 @@ func.func @forward(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.di
 
 // A new state is made where the next run reads it; the old one is read where it lies.
 // CHECK-LABEL: func.func @remember
-// CHECK: tenon.nest {{.*}} attributes {tenon.places = ["next_states 0"]}
+// CHECK: tenon.nest {{.*}} attributes {{.*}}tenon.places = ["next_states 0"]}
 func.func @remember(%x: tensor<8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [tensor<8xf32>]} {
   %old = tenon.read_state 0 : tensor<8xf32>
   %new = tenon.nest affine_map<() -> (8)> : tensor<8xf32> {

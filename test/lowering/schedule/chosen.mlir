@@ -19,7 +19,7 @@
 
 // A layer: few panels on a wide register tile, all of K at once.
 // CPU-LABEL: func.func @layer
-// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64}, "x86-64-v3" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64}, "x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64}}, tenon.places
+// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64, strip = 4 : i64}, "x86-64-v3" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 14 : i64}}, tenon.places
 // GPU-LABEL: func.func @layer
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
 func.func @layer(%x: tensor<256x768xf32>, %w: tensor<3072x768xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
@@ -33,8 +33,8 @@ func.func @layer(%x: tensor<256x768xf32>, %w: tensor<3072x768xf32>) attributes {
 
 // A long K is split; a result of 16 x 16 takes a small block.
 // CPU-LABEL: func.func @deep
-// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64}, "x86-64-v4" = {depth = 512 : i64, form = "strips", panels = 3 : i64, rows = 250 : i64}}
-// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 16 : i64, form = "strips", panels = 1 : i64, rows = 16 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 512 : i64, form = "strips", panels = 3 : i64, rows = 250 : i64, strip = 14 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 16 : i64, form = "strips", panels = 1 : i64, rows = 16 : i64, strip = 14 : i64}}
 // GPU-LABEL: func.func @deep
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 16 : i64, depth = 16 : i64, form = "fma", own = 2 : i64, rows = 16 : i64}}
@@ -55,8 +55,8 @@ func.func @deep(%x: tensor<500x3072xf32>, %w: tensor<3072x768xf32>, %s: tensor<1
 // A token that is generated reads weights where they are; heads share a tile; of unknown sizes the bounds of a rule.
 // CPU-LABEL: func.func @token
 // CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {form = "streams", panels = 96 : i64}, "x86-64-v3" = {form = "streams", panels = 48 : i64}, "x86-64-v4" = {form = "streams", panels = 24 : i64}}
-// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 64 : i64, entries = 8 : i64, form = "strips", panels = 4 : i64, rows = 64 : i64}
-// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 512 : i64, form = "by_size", panels = 8 : i64, rows = 384 : i64, split = 8 : i64, whole = 768 : i64, work = 2097152 : i64}, "x86-64-v3"
+// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 64 : i64, entries = 8 : i64, form = "strips", panels = 4 : i64, rows = 64 : i64, strip = 6 : i64}
+// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 512 : i64, form = "by_size", panels = 8 : i64, rows = 384 : i64, split = 8 : i64, strip = 4 : i64, whole = 768 : i64, work = 2097152 : i64}, "x86-64-v3"
 // GPU-LABEL: func.func @token
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
@@ -82,7 +82,7 @@ func.func @token(%T: index, %x: tensor<1x768xf32>, %w: tensor<768x768xf32>, %q: 
 
 // bf16: tiles of AMX from 8 rows on, pairs below; tensor cores.
 // CPU-LABEL: func.func @narrow
-// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64}, "x86-64-v4-amx" = {depth = 384 : i64, form = "tiles", panels = 8 : i64, rows = 256 : i64}, "x86-64-v4-bf16" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64, strip = 14 : i64}, "x86-64-v4-amx" = {depth = 384 : i64, form = "tiles", panels = 8 : i64, rows = 256 : i64}, "x86-64-v4-bf16" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 14 : i64}}
 // CPU: tenon.gemm {{.*}}"x86-64-v4-amx" = {depth = 384 : i64, form = "strips", panels = 8 : i64, rows = 5 : i64}
 // GPU-LABEL: func.func @narrow
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 32 : i64, form = "mma", registers = 128 : i64, rows = 64 : i64, stages = 4 : i64, warp_columns = 32 : i64, warp_rows = 32 : i64}}
@@ -115,8 +115,11 @@ func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v:
   return
 }
 
+// A tile of a processor has rows, and where there are few a part of each; of sizes that a run brings, the time that a tile is to take.
 // CPU-LABEL: func.func @nests
-// CPU-NOT: tenon.chosen
+// CPU: tenon.nest {{.*}}tenon.chosen = {portable = {form = "rows", part = 64 : i64, rows = 70 : i64}, "x86-64-v3" = {form = "rows", part = 64 : i64, rows = 70 : i64}, "x86-64-v4" = {form = "rows", part = 64 : i64, rows = 70 : i64}}
+// CPU: tenon.nest {{.*}}tenon.chosen = {portable = {form = "rows", rows = 70 : i64}, "x86-64-v3"
+// CPU: tenon.nest {{.*}}tenon.chosen = {portable = {form = "rows", rows = 50 : i64}, "x86-64-v3"
 // Nests: a thread per element; a block per row that is reduced; a block for rows that are neighbours in memory.
 // GPU-LABEL: func.func @nests
 // GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64, vector = 1 : i64}}

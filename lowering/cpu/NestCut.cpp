@@ -1,0 +1,162 @@
+#include "lowering/cpu/NestCut.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/cpu/Cut.h"
+#include "lowering/cpu/KnownNumbers.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+namespace {
+
+constexpr llvm::StringLiteral kRows = "rows", kBySize = "by_size";
+
+/// A tile is worth waking a thread for when it takes about 20 us. Costs are picoseconds of one core with 8 lanes: rough, and only
+/// the shape enters, so that the cut never depends on the machine.
+constexpr int64_t kTilePicoseconds = 20'000'000;
+
+int64_t opCost(Operation &op) {
+  if (isa<AtOp>(op))
+    return 100;
+  if (isa<PutOp>(op))
+    return 150;
+  if (isa<RandomKeepOp, RandomBitsOp>(op))
+    return 3000;
+  if (isa<math::PowFOp>(op))
+    return 6000;
+  if (isa<math::MathDialect>(op.getDialect()))
+    return 500;
+  return 30;
+}
+
+/// Cost of running the block once, over the dims. `lanes`: the ops work on 16 elements at a time, else one by one.
+AffineExpr blockCost(Block &block, bool lanes) {
+  MLIRContext *context = block.getParentOp()->getContext();
+  AffineExpr cost = getAffineConstantExpr(0, context);
+  int64_t simple = 0;
+  auto inner = [&](Region &region, AffineMap sizes) {
+    cost = cost + product(llvm::to_vector(sizes.getResults()), context) * blockCost(region.front(), true) + 5000;
+  };
+  for (Operation &op : block) {
+    if (auto each = dyn_cast<EachOp>(op))
+      inner(each.getBody(), each.getSizes());
+    else if (auto fold = dyn_cast<FoldOp>(op))
+      inner(fold.getBody(), fold.getSizes());
+    else
+      simple += opCost(op) * (lanes ? 1 : 8);
+  }
+  return cost + simple;
+}
+
+template <class Numbers> struct NestRule {
+  using Number = NumberOf<Numbers>;
+  Number wanted, tiles, rowsPerTile, rowTiles; // tiles of any kind, and of whole rows
+  Number parts, partSize;
+
+  NestRule(Numbers &emit, int64_t work, Number rowCount, Number rowCost)
+      : wanted(emit.max(emit.div(emit.mul(rowCost, rowCount), emit.constant(work)), emit.constant(1))),
+        tiles(emit.max(emit.min(wanted, rowCount), emit.constant(1))),
+        rowsPerTile(emit.max(emit.ceilDiv(rowCount, tiles), emit.constant(1))), rowTiles(emit.ceilDiv(rowCount, rowsPerTile)) {}
+  /// Where there are fewer rows than tiles wanted, along `size`.
+  void cutRows(Numbers &emit, Number size, int64_t step) {
+    Number steps = emit.max(emit.ceilDiv(size, emit.constant(step)), emit.constant(1));
+    Number most = emit.max(emit.min(emit.div(wanted, tiles), steps), emit.constant(1));
+    Number stepsPerPart = emit.ceilDiv(steps, most);
+    partSize = emit.mul(stepsPerPart, emit.constant(step));
+    parts = emit.ceilDiv(steps, stepsPerPart);
+  }
+};
+
+} // namespace
+
+NestCut::NestCut(NestOp nest) : nest(nest) {
+  Block &block = nest.getBody().front();
+  rows = nest.parallelDomain();
+  lastOnLanes = !rows.empty() && llvm::none_of(block, [](Operation &op) { return isa<EachOp, FoldOp>(op); });
+  cost = blockCost(block, lastOnLanes);
+  if (lastOnLanes) {
+    cutSize = rows.pop_back_val();
+    cost = cost * cutSize;
+  } else if (EachOp each = onlyEach()) {
+    cutSize = each.getSizes().getResult(0);
+    step = each.getSizes().getNumResults() == 1 ? 64 : 1;
+  }
+  rowCount = product(rows, nest.getContext());
+  if (step == 64)
+    nest.walk([&](RandomKeepOp) { step = 128; }); // they share their random numbers
+}
+
+/// The one each of a body that does nothing else of weight: its range may be shared out when there are few rows.
+EachOp NestCut::onlyEach() const {
+  EachOp found;
+  for (Operation &op : NestOp(nest).getBody().front()) {
+    if (isa<FoldOp, PutOp>(op) || (found && isa<EachOp>(op)))
+      return {};
+    if (auto each = dyn_cast<EachOp>(op))
+      found = each;
+  }
+  return found && found.getSizes().getNumResults() > 0 ? found : EachOp();
+}
+
+std::optional<NestCut::KnownSizes> NestCut::knownSizes() const {
+  auto count = dyn_cast<AffineConstantExpr>(rowCount), each = dyn_cast<AffineConstantExpr>(cost);
+  auto size = cutSize ? dyn_cast<AffineConstantExpr>(cutSize) : AffineConstantExpr();
+  if (!count || !each || (cutSize && !size))
+    return std::nullopt;
+  return KnownSizes{count.getValue(), each.getValue(), size ? size.getValue() : 0};
+}
+
+DictionaryAttr NestCut::choose() const {
+  std::optional<KnownSizes> known = knownSizes();
+  if (!known)
+    return makeChoice(NestOp(nest).getContext(), kBySize, {{"work", kTilePicoseconds}});
+  KnownNumbers numbers;
+  NestRule<KnownNumbers> rule(numbers, kTilePicoseconds, known->rows, known->cost);
+  SmallVector<std::pair<StringRef, int64_t>> chosen{{"rows", rule.rowsPerTile}};
+  if (cutSize) {
+    rule.cutRows(numbers, known->size, step);
+    chosen.push_back({"part", rule.partSize});
+  }
+  return makeChoice(NestOp(nest).getContext(), kRows, chosen);
+}
+
+LogicalResult NestCut::take(Tier tier) {
+  SmallVector<ChoiceForm> forms;
+  if (std::optional<KnownSizes> known = knownSizes()) {
+    forms.push_back({kRows, {{"rows", 1, std::max<int64_t>(known->rows, 1)}}});
+    if (cutSize)
+      forms.back().numbers.push_back({"part", step, KnownNumbers::roundUp(std::max<int64_t>(known->size, 1), step), step});
+  }
+  forms.push_back({kBySize, {{"work", 1, kAnyNumber}}});
+  FailureOr<Choice> choice = choiceForTier(nest, tier, forms);
+  if (failed(choice))
+    return failure();
+  chosenRows = choice->number("rows").value_or(0);
+  chosenPart = choice->number("part").value_or(0);
+  work = choice->number("work").value_or(0);
+  return success();
+}
+
+NestCut::Tiles NestCut::tilesOf(FunctionCode &code) const {
+  Emitter emit(code.builder, code.builder.getLoc());
+  Value count = code.size(rowCount), one = emit.constant(1), none = emit.constant(0);
+  if (chosenRows) {
+    Value rowTiles = emit.ceilDiv(count, chosenRows);
+    Value parts = cutSize ? emit.max(emit.ceilDiv(code.size(cutSize), chosenPart), one) : one;
+    return {count, emit.constant(chosenRows), rowTiles, parts, emit.constant(chosenPart)};
+  }
+  NestRule<Emitter> rule(emit, work, count, code.size(cost));
+  if (!cutSize)
+    return {count, rule.rowsPerTile, rule.rowTiles, one, none};
+  rule.cutRows(emit, code.size(cutSize), step);
+  return {count, rule.rowsPerTile, rule.rowTiles, rule.parts, rule.partSize};
+}
+
+SmallVector<CutSide> NestCut::sides() const {
+  SmallVector<CutSide> all{{rowCount, chosenRows}};
+  if (cutSize)
+    all.push_back({cutSize, chosenPart, /*isInPoints=*/!lastOnLanes});
+  return all;
+}
+
+} // namespace tenon::cpu
