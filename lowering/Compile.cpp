@@ -187,7 +187,8 @@ int Compilation::emit() {
   for (auto &[name, value] : request.check.recipeBind)
     hash.update("recipe " + name + "=" + std::to_string(value));
   hash.update(request.check.recipe + request.dtype + request.numerics + request.target + (request.grad ? "grad" : "") +
-              (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
+              (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : "") +
+              (request.quick ? "quick" : ""));
   for (const std::string &variant : facts.variants)
     hash.update(variant);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
@@ -253,6 +254,7 @@ int Compilation::run() {
     complain(mistake);
     return kUsageError;
   }
+  flags->quick = request.quick;
   if (request.grad && !makeGradEntry(*program, request.check))
     return kUsageError;
   if (program->entries.empty()) {

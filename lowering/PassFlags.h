@@ -1,4 +1,4 @@
-// MLIR's own command line flags, for all pass managers of one compilation.
+// What all pass managers and code generators of one compilation are told: MLIR's own command line flags, less care.
 #pragma once
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
@@ -17,6 +17,8 @@ public:
   /// Runs with printing, crash reproducers and timing as asked for. The report of times is written when this object goes; `part`
   /// is the line over those of the passes, and has to be another one in each call: MLIR tells passes apart by their addresses.
   mlir::LogicalResult run(mlir::PassManager &manager, mlir::Operation *op, const std::string &part);
+
+  bool quick = false; // CompileRequest::quick
 
 private:
   PassFlags() = default;

@@ -1,10 +1,9 @@
 #include "lowering/artifact/HostCode.h"
 #include "lowering/PassFlags.h"
 #include "lowering/artifact/LlvmCode.h"
+#include "lowering/artifact/LowerFlow.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
@@ -19,9 +18,10 @@
 namespace tenon {
 
 void buildLlvmPipeline(mlir::OpPassManager &module) {
-  module.addPass(mlir::createSCFToControlFlowPass());
-  module.addPass(mlir::arith::createArithExpandOpsPass());
-  module.addPass(mlir::createConvertToLLVMPass());
+  module.addPass(createLowerFlowPass());
+  mlir::ConvertToLLVMPassOptions options;
+  options.allowPatternRollback = false; // no pattern fails halfway, and to be able to take steps back costs as much as the steps
+  module.addPass(mlir::createConvertToLLVMPass(options));
   module.addPass(mlir::createReconcileUnrealizedCastsPass());
 }
 
@@ -32,10 +32,12 @@ HostModule::~HostModule() {
 std::shared_ptr<HostModule> translateForHost(mlir::ModuleOp module, const std::string &name, PassFlags *flags,
                                              llvm::function_ref<bool(llvm::StringRef)> isVisible) {
   mlir::PassManager passes(module.getContext());
+  passes.enableVerifier(false); // LLVM's verifier sees the result (compileForHost)
   buildLlvmPipeline(passes);
   if (mlir::failed(flags ? flags->run(passes, module, name + " code to LLVM") : passes.run(module)))
     return nullptr;
   auto result = std::make_shared<HostModule>();
+  result->quick = flags && flags->quick;
   result->context = std::make_unique<llvm::LLVMContext>();
   result->code = mlir::translateModuleToLLVMIR(module, *result->context, name);
   if (!result->code)
@@ -50,7 +52,7 @@ std::shared_ptr<HostModule> translateForHost(mlir::ModuleOp module, const std::s
   return result;
 }
 
-static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &host, std::string &error) {
+static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &host, bool quick, std::string &error) {
   llvm::Triple triple(host.platform.triple);
   const llvm::Target *target = nullptr;
   {
@@ -68,8 +70,9 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &hos
   llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same in all variants
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.MCOptions.AsmVerbose = true; // --emit=asm names spills
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, host.cpu, host.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, host.cpu, host.features, options, llvm::Reloc::PIC_, std::nullopt,
+                                  quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Kernels come vectorized, tiled and unrolled where it pays; what is left to LLVM is to inline the shared bodies, to keep in
@@ -95,7 +98,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine, const H
 CodeResult compileForHost(HostModule &code, const HostMachine &host, CodeForm form) {
   CodeResult result;
   llvm::Module &module = *code.code;
-  auto machine = targetMachine(host, result.error);
+  auto machine = targetMachine(host, code.quick, result.error);
   if (!machine)
     return result;
   module.setTargetTriple(machine->getTargetTriple());

@@ -33,6 +33,7 @@ struct HostMachine {
 struct HostModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> code;
+  bool quick = false; // CompileRequest::quick
   ~HostModule();
 };
 

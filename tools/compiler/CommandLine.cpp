@@ -83,6 +83,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--simple-kernels", line.simpleKernels, "fused ops are taken apart behind differentiation, for comparison");
+  compile->add_flag("--quick", line.quick, "compile in less time to slower code with the same bits; on the CPU");
   compile
       ->add_flag("--attention-maps", line.check.attentionMaps,
                  "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")
@@ -175,6 +176,8 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread.insert("--simple-kernels");
   if (stage == "llvm" || line.target == "cpu")
     unread.insert("--save-gpu-ir");
+  if (line.target != "cpu" || (stage != "lib" && stage != "obj" && stage != "asm"))
+    unread.insert("--quick");
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--numerics", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
@@ -182,8 +185,8 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
                    "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
-      const bool isOfGpu = option->get_name() == "--save-gpu-ir" && line.target == "cpu";
-      complain(option->get_name() + " has no effect on " + (isOfGpu ? "the target cpu" : "--emit=" + stage));
+      const bool isOfTarget = option->get_name() == (line.target == "cpu" ? "--save-gpu-ir" : "--quick");
+      complain(option->get_name() + " has no effect on " + (isOfTarget ? "the target " + line.target : "--emit=" + stage));
       return false;
     }
   return true;

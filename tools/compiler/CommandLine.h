@@ -11,7 +11,7 @@ struct CommandLine {
   std::string output, name;             // of the artifact
   std::string kernelDirectory;          // where LLVM's code of a GPU's kernels is kept
   std::string target = "cpu", numerics; // numerics: empty, f32, bf16 or f16
-  bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, defaultRecipe = false,
+  bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, quick = false, defaultRecipe = false,
        noRecipe = false, jsonDiagnostics = false, json = false;
   std::vector<std::string> tiers;     // empty: all
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact

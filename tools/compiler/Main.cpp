@@ -202,6 +202,7 @@ int runCompile(CommandLine &line) {
   request.grad = line.gradient;
   request.decomposed = line.decomposed;
   request.simpleKernels = line.simpleKernels;
+  request.quick = line.quick;
   request.variants = line.tiers;
   request.machineVariant = runtime::nameOf(runtime::machineTier());
   request.emit = line.emit;

@@ -1,6 +1,7 @@
 #include "test/lowering/cpu/Reference.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
+#include "test/lowering/cpu/Steps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -163,32 +164,25 @@ private:
       tensors[result] = Numbers(count(shape(result)), NAN);
     current = gemm;
     std::map<int64_t, int64_t> sizes;
-    auto a = shape(sizesOf(gemm.typeOfA())), b = shape(sizesOf(gemm.typeOfB()));
-    for (auto [i, label] : llvm::enumerate(gemm.getALabels()))
-      sizes[label] = a[i];
-    for (auto [i, label] : llvm::enumerate(gemm.getBLabels()))
-      sizes[label] = b[i];
-    std::vector<int64_t> outer, inner, innerLabels;
-    for (auto [label, size] : sizes)
-      (label < int64_t(gemm.getRank()) ? outer : inner).push_back(size),
-          label < int64_t(gemm.getRank()) ? void() : innerLabels.push_back(label);
+    const auto a = shape(sizesOf(gemm.typeOfA())), b = shape(sizesOf(gemm.typeOfB()));
+    const auto labelsOfA = gemm.getALabels(), labelsOfB = gemm.getBLabels();
+    for (const auto &[labels, operand] : {std::pair(labelsOfA, &a), std::pair(labelsOfB, &b)})
+      for (auto [i, label] : llvm::enumerate(labels))
+        if (sizes.try_emplace(label, (*operand)[i]).first->second != (*operand)[i])
+          fail(gemm, "the operands differ in the size of an axis");
+    std::vector<int64_t> outer, inner, outerLabels, innerLabels;
+    for (auto [label, size] : sizes) {
+      (label < int64_t(gemm.getRank()) ? outer : inner).push_back(size);
+      (label < int64_t(gemm.getRank()) ? outerLabels : innerLabels).push_back(label);
+    }
+    const Steps outerOfA(outerLabels, labelsOfA, a), outerOfB(outerLabels, labelsOfB, b);
+    const Steps innerOfA(innerLabels, labelsOfA, a), innerOfB(innerLabels, labelsOfB, b);
     Block &block = gemm.getBody().front();
     const Numbers x = operand(gemm.getA(), gemm.elementOfA(), a), y = operand(gemm.getB(), gemm.elementOfB(), b);
     forAll(outer, [&](const std::vector<int64_t> &index) {
-      std::map<int64_t, int64_t> at;
-      for (size_t i = 0; i < index.size(); ++i)
-        at[i] = index[i];
+      const double *left = x.data() + outerOfA.to(index), *right = y.data() + outerOfB.to(index);
       double sum = 0;
-      forAll(inner, [&](const std::vector<int64_t> &k) {
-        for (size_t i = 0; i < k.size(); ++i)
-          at[innerLabels[i]] = k[i];
-        std::vector<int64_t> ia, ib;
-        for (int64_t label : gemm.getALabels())
-          ia.push_back(at[label]);
-        for (int64_t label : gemm.getBLabels())
-          ib.push_back(at[label]);
-        sum += x[linear(a, ia)] * y[linear(b, ib)];
-      });
+      forAll(inner, [&](const std::vector<int64_t> &k) { sum += left[innerOfA.to(k)] * right[innerOfB.to(k)]; });
       bind(block, index);
       scalars[block.getArgument(index.size())] = {sum, 0};
       runBlock(block);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Losses and gradients of the models with fused attention against those of the decomposed ones, at sizes that end inside tiles.
 
-usage: fused_models.py MODEL CASE [--f32 | --simple-kernels | --bits] [--tier TIER] [--spoil]
+usage: fused_models.py MODEL CASE [--f32 | --simple-kernels | --bits | --quick] [--tier TIER] [--spoil]
 
 MODEL is one of models/ or one of this folder, for what no model there has.
 --f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the
@@ -14,6 +14,7 @@ one has a memory that is not zero. Rows differ in length, order, direction and s
 far from uniform. A recipe of the test's own binds no length and leaves dropout on.
 --simple-kernels takes the fused ops, that of the gradient too, apart again, as a target without kernels for them does.
 --bits compares the fused form in f32 with itself: 1, 2 and 3 threads and the other vector tier give the same bits.
+--quick compares code of `tenon compile --quick` with the other, bit by bit: fused in f32, decomposed in f64.
 --spoil compares the fused model with itself under another seed of dropout, which has to be noticed.
 """
 import argparse
@@ -174,6 +175,26 @@ def bits(name, sets, lengths, spoil):
     return wrong
 
 
+def quick(name, sets, lengths, tier, spoil):
+    """How many results differ from those of code that was generated with care."""
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = specification(folder, name)
+        for kind, words in (("f32", []), ("f64", ["--f64", "--decomposed"])):
+            made = [driver.compiled(path, "--recipe", "whole", "--grad", *words, *more, "--tier", tier,
+                                    *driver.settings(COMMON | sets)) for more in ([], ["--quick"])]
+            for length in lengths:
+                draw = random.Random(length)
+                given = [inputs(name, length, draw) for _ in range(2)]
+                careful, found = [results(artifact, tier, kind, length, given, 2 if spoil and artifact == made[1] else 1)
+                                  for artifact in made]
+                differ = [key for key in careful if found[key].values != careful[key].values]
+                wrong += bool(differ)
+                print(f"{'WRONG' if differ else 'ok'}: {name}, length {length}, {kind}: {len(careful)} tensors, {len(differ)} of "
+                      f"other bits {differ[:3]}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
@@ -181,17 +202,20 @@ def main():
     parser.add_argument("--f32", action="store_true")
     parser.add_argument("--simple-kernels", action="store_true")
     parser.add_argument("--bits", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--tier", default=driver.best_tier())
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     sets, lengths = CASES[options.model, options.case]
     if options.bits:
         return 1 if bits(options.model, sets, lengths, options.spoil) else 0
+    if options.quick:
+        return 1 if quick(options.model, sets, lengths, options.tier, options.spoil) else 0
     kind, wrong = "f32" if options.f32 else "f64", 0
-    exact = ("f64", ["--decomposed", "--f64"])
+    exact = ("f64", ["--decomposed", "--f64", "--quick"])
     forms = [("f64", ["--f64"]), exact]
     if options.f32:
-        forms = [("f32", []), ("f32", ["--decomposed"]), exact]
+        forms = [("f32", []), ("f32", ["--decomposed", "--quick"]), exact]
     if options.simple_kernels:
         forms = [("f64", ["--f64", "--simple-kernels"]), exact]
     if options.spoil:
