@@ -1,6 +1,7 @@
 #include "lowering/gpu/GemmForm.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Parameters.h"
+#include "lowering/target/Rows.h"
 #include "llvm/ADT/SetVector.h"
 #include <vector>
 
@@ -8,10 +9,13 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
+static RankedTensorType memoryOf(Value tensor, RankedTensorType type) { return tensor ? storedType(tensor) : type; }
+
 GemmForm::GemmForm(GemmOp op)
-    : op(op), block(op.getBody().front()), rank(op.getRank()), a{op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()},
-      b{op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()}, stored(op.typeOfA().getElementType()),
-      element(elementModel(stored).compute) {
+    : op(op), block(op.getBody().front()), rank(op.getRank()),
+      a{op.getA(), op.typeOfA(), memoryOf(op.getA(), op.typeOfA()), op.getALabels(), op.elementOfA()},
+      b{op.getB(), op.typeOfB(), memoryOf(op.getB(), op.typeOfB()), op.getBLabels(), op.elementOfB()},
+      stored(op.typeOfA().getElementType()), element(elementModel(stored).compute) {
   for (const GemmSide *side : {&a, &b})
     for (auto [dim, label] : llvm::enumerate(side->labels))
       sizes.try_emplace(label, sizesOf(side->type)[dim]);
@@ -112,12 +116,12 @@ SmallVector<Value> GemmCode::placesOf(const GemmSide &side, Value line, Value st
 
 /// Labels that are neighbours in memory, too, are one: their number need not be taken apart.
 Value GemmCode::addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset) {
-  const SmallVector<AffineExpr> strides = rowMajorStrides(side.type);
+  const SmallVector<AffineExpr> strides = rowMajorStrides(side.memory);
   SmallVector<AffineExpr> sizes = form.sizesOfLabels(labels), runs, ofRuns; // sizes and strides of runs
   size_t before = 0;
   for (auto [label, size] : llvm::zip_equal(labels, sizes)) {
     const size_t dim = size_t(llvm::find(side.labels, label) - side.labels.begin());
-    if (!runs.empty() && dim == before + 1) {
+    if (!runs.empty() && dim == before + 1 && side.continues(dim)) {
       runs.back() = runs.back() * size;
       ofRuns.back() = strides[dim];
     } else {
@@ -135,7 +139,7 @@ Value GemmCode::numberOf(const GemmSide &side, Value line, Value step) {
   Value offset = constant(builder, 0);
   for (auto [dim, label] : llvm::enumerate(side.labels))
     if (Value index = batchIndices.lookup(label))
-      offset = add(builder, offset, multiply(builder, index, code.size(rowMajorStrides(side.type)[dim])));
+      offset = add(builder, offset, multiply(builder, index, code.size(rowMajorStrides(side.memory)[dim])));
   offset = addRuns(side, linesOf(side), line, offset);
   return addRuns(side, form.depth, step, offset);
 }

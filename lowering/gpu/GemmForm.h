@@ -8,10 +8,13 @@ namespace tenon::gpu {
 using Labels = llvm::SmallVector<int64_t, 4>;
 
 struct GemmSide {
-  Value tensor; // null: computed
-  mlir::RankedTensorType type;
+  Value tensor;                        // null: computed
+  mlir::RankedTensorType type, memory; // memory: with what stands between rows (Rows.h)
   llvm::ArrayRef<int64_t> labels;
   mlir::Block *element;
+  bool isPadded() const { return memory != type; }
+  /// Whether dimension `dim` and the one before it are one in memory.
+  bool continues(size_t dim) const { return !isPadded() || dim + 1 < labels.size(); }
   bool has(int64_t label) const { return llvm::is_contained(labels, label); }
 };
 

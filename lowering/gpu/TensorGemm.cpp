@@ -51,9 +51,11 @@ private:
     const Labels &inner = alongDepth ? form.depth : lines;
     int64_t piece = 0; // neighbours in the tile are neighbours in memory, and begin at a multiple of as many
     if (side.tensor && !inner.empty() && !side.labels.empty() && inner.back() == side.labels.back()) {
-      const int64_t divisor = sizesOf(side.type).back().getLargestKnownDivisor();
+      const int64_t divisor = sizesOf(side.memory).back().getLargestKnownDivisor();
       piece = divisor % 8 == 0 ? 8 : divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 0;
     }
+    if (side.isPadded() && inner.size() > 1) // what is beside each other in the tile has padding between
+      piece = 0;
     const bool held = piece == 0 && side.tensor && inner.size() == 1 && inner.back() == side.labels.back();
     return {&side, count, offset, alongDepth, piece, held, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
   }
@@ -85,8 +87,12 @@ private:
         Value inside = gemm.isInside(*operand.side, line, k);
         Value from = arith::SelectOp::create(builder, inside, gemm.numberOf(*operand.side, line, k), constant(builder, 0));
         Value to = add(builder, place, constant(builder, part));
-        copyAsync(builder, elementAddress(builder, memory, form.stored, to),
-                  elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from), 2 * operand.piece, inside);
+        to = elementAddress(builder, memory, form.stored, to);
+        from = elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from);
+        if (!operand.side->isPadded())
+          copyAsync(builder, to, from, 2 * operand.piece, inside);
+        else
+          copyPartAsync(builder, to, from, 2 * operand.piece, bytesThere(code, operand, inside, operand.alongDepth ? k : line));
       }
     };
     for (int64_t first = 0; first < chunks; first += code.threads) {
@@ -97,6 +103,14 @@ private:
         code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, constant(builder, chunks)),
                     [&] { issueOne(number); });
     }
+  }
+
+  /// Of the copy of a row that may end in it: behind the end is what nobody wrote.
+  Value bytesThere(KernelCode &code, const Operand &operand, Value inside, Value first) {
+    auto &builder = code.builder;
+    Value left = subtract(builder, code.size(sizesOf(operand.side->type).back()), first);
+    Value some = multiply(builder, minimum(builder, left, constant(builder, operand.piece)), constant(builder, 2));
+    return arith::SelectOp::create(builder, inside, some, constant(builder, 0));
   }
 
   void storeElements(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step, Value memory) {

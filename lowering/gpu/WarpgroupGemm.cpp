@@ -34,24 +34,25 @@ struct Run {
 /// from each other, or neighbours in memory are not known to be a multiple of 16 bytes.
 SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
   constexpr int64_t chunk = 8, mostDims = 5;
-  if (!side.tensor || side.labels.empty() || sizesOf(side.type).back().getLargestKnownDivisor() % chunk != 0)
+  if (!side.tensor || side.labels.empty() || sizesOf(side.memory).back().getLargestKnownDivisor() % chunk != 0)
     return {};
   const Labels *parts[] = {&side == &form.a ? &form.rows : &form.columns, &form.depth, &form.batch};
   size_t next[3] = {0, 0, 0}; // label of each part
   bool seen[3] = {false, false, false};
   SmallVector<Run> runs;
-  for (auto [label, stride] : llvm::zip_equal(side.labels, rowMajorStrides(side.type))) {
+  const SmallVector<AffineExpr> strides = rowMajorStrides(side.memory);
+  for (auto [dim, label] : llvm::enumerate(side.labels)) {
     const auto part =
         Run::Part(llvm::find_if(parts, [&, l = label](const Labels *of) { return llvm::is_contained(*of, l); }) - parts);
     const size_t number = size_t(llvm::find(*parts[part], label) - parts[part]->begin());
-    if (runs.empty() || runs.back().part != part || number != next[part]) {
+    if (runs.empty() || runs.back().part != part || number != next[part] || !side.continues(dim)) {
       if (part != Run::Batch && (std::exchange(seen[part], true) || number != 0))
         return {};
       runs.push_back({part, {}, {}});
     }
     next[part] = number + 1;
     runs.back().labels.push_back(label);
-    runs.back().stride = stride;
+    runs.back().stride = strides[dim];
   }
   const bool fits = seen[Run::Lines] && seen[Run::Depth] && runs.back().part != Run::Batch && int64_t(runs.size()) <= mostDims;
   return fits ? runs : SmallVector<Run>();
