@@ -27,20 +27,19 @@ struct Operand {
 
 class TensorGemmKernel {
 public:
-  TensorGemmKernel(const GemmForm &form, const GemmTile &tile) : form(form), tile(tile) {
+  TensorGemmKernel(const GemmForm &form, const GemmTile &tile, int64_t slices) : form(form), tile(tile), slices(slices) {
     operands[0] = operandOf(form.a, form.rows, tile.rows, 0);
     operands[1] = operandOf(form.b, form.columns, tile.columns, tile.rows * tile.depth);
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
     const std::string name = "gemm_" + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
-    Launch launch = form.launchOf(name, tile.rows, tile.columns);
+    Launch launch = form.launchOf(name, tile.rows, tile.columns, slices);
     launch.threads = tile.threads();
     launch.registers = tile.registers;
     bool good = true;
     launch.body = [&](KernelCode &code) { good = emitTile(code); };
-    sequence.add(launch);
-    return success(good);
+    return success(succeeded(form.addLaunches(sequence, launch, slices)) && good);
   }
 
 private:
@@ -252,7 +251,7 @@ private:
 
   bool emitTile(KernelCode &code) {
     auto &builder = code.builder;
-    GemmCode gemm(form, code, tile.rows, tile.columns);
+    GemmCode gemm(form, code, tile.rows, tile.columns, slices);
     Value warp = divide(builder, code.thread(), constant(builder, kWarp)), across = constant(builder, tile.warpsAcross());
     Value warpRow = divide(builder, warp, across), warpColumn = remainder(builder, warp, across);
     Value ring = code.shared(form.stored, tile.stages * stageElements());
@@ -260,9 +259,11 @@ private:
       return elementAddress(builder, ring, form.stored, multiply(builder, number, constant(builder, stageElements())));
     };
     const int64_t ahead = tile.stages - 1;
-    Value steps = ceilDivide(builder, code.size(form.sizeOf(form.depth)), constant(builder, tile.depth));
+    const auto [begin, steps] = gemm.steps(tile.depth);
     // A group of copies per stage, also where there is none to bring: the last but `ahead - 1` has then always arrived.
-    auto isThere = [&](Value number) { return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, steps); };
+    auto isThere = [&, end = steps](Value number) {
+      return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, end);
+    };
     // What is held comes back, for the call of `storeHeld` behind it.
     auto bring = [&](Value number, Value stage) {
       Value step = multiply(builder, number, constant(builder, tile.depth));
@@ -274,12 +275,14 @@ private:
       if (!held.empty())
         code.ifThen(isThere(number), [&] { storeAllHeld(code, held, stageAt(stage)); });
     };
-    code.strided(constant(builder, 0), constant(builder, 1), constant(builder, ahead),
-                 [&](Value number) { storeHeld(bring(number, number), number, number); });
+    code.strided(constant(builder, 0), constant(builder, 1), constant(builder, ahead), [&, first = begin](Value stage) {
+      Value number = add(builder, first, stage);
+      storeHeld(bring(number, stage), number, stage);
+    });
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> carried(size_t(tile.warpRows * tile.warpColumns / kWarp), zero);
     carried.append({constant(builder, 0), constant(builder, ahead)}); // the stages that are multiplied and filled
-    auto loop = scf::ForOp::create(builder, constant(builder, 0), steps, constant(builder, 1), carried);
+    auto loop = scf::ForOp::create(builder, begin, steps, constant(builder, 1), carried);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
@@ -322,6 +325,7 @@ private:
 
   const GemmForm &form;
   const GemmTile tile;
+  const int64_t slices;
   Operand operands[2];
 };
 
@@ -333,7 +337,7 @@ DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
   if (DictionaryAttr choice = chip.hasWarpgroups ? chooseWarpgroupGemm(form) : DictionaryAttr())
     return choice;
   auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
-  const GemmTile tile = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
+  const auto [tile, slices] = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
   return makeChoice(GemmOp(form.op).getContext(), kForm,
                     {{"rows", tile.rows},
                      {"columns", tile.columns},
@@ -341,7 +345,8 @@ DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
                      {"warp_rows", tile.warpRows},
                      {"warp_columns", tile.warpColumns},
                      {"stages", tile.stages},
-                     {"registers", tile.registers}});
+                     {"registers", tile.registers},
+                     {"slices", slices}});
 }
 
 LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
@@ -353,7 +358,8 @@ LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence)
                                   {"warp_rows", 16, 64, 1, true},
                                   {"warp_columns", 16, 64, 1, true},
                                   {"stages", 2, 8},
-                                  {"registers", 32, 255}}}};
+                                  {"registers", 32, 255},
+                                  {"slices", 1, kMostSlices}}}};
   if (sequence.chip.hasWarpgroups)
     forms.push_back(warpgroupForm());
   FailureOr<Choice> choice = sequence.choiceOf(op, forms);
@@ -372,7 +378,7 @@ LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence)
                                           << choice->attribute;
   if (failed(checkBlock(op, tile.threads(), tile.shared)))
     return failure();
-  return TensorGemmKernel(form, tile).generate(sequence);
+  return TensorGemmKernel(form, tile, number("slices")).generate(sequence);
 }
 
 } // namespace tenon::gpu
