@@ -4,6 +4,7 @@
 #include "lowering/artifact/HostCode.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/EmitTier.h"
+#include "lowering/target/Rows.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -25,7 +26,8 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
     std::optional<Tier> chosen = tierOfPublicName(tier);
     if (!chosen)
       return module.emitError("expects the tier ") << alternatives(cpuTarget().variants()) << ", got " << tier.getValue();
-    if (failed(cpuTarget().verifyPanels(module)))
+    if (failed(cpuTarget().verifyPanels(module)) ||
+        failed(verifyRowSteps(module, cpuTarget().name(), [](KernelOpInterface) { return false; })))
       return failure();
     std::vector<ScheduledEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {

@@ -1,6 +1,7 @@
 #include "lowering/gpu/GemmForm.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Parameters.h"
+#include "lowering/target/Rows.h"
 #include "llvm/ADT/SetVector.h"
 #include <vector>
 
@@ -8,10 +9,13 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
+static RankedTensorType memoryOf(Value tensor, RankedTensorType type) { return tensor ? storedType(tensor) : type; }
+
 GemmForm::GemmForm(GemmOp op)
-    : op(op), block(op.getBody().front()), rank(op.getRank()), a{op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()},
-      b{op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()}, stored(op.typeOfA().getElementType()),
-      element(elementModel(stored).compute) {
+    : op(op), block(op.getBody().front()), rank(op.getRank()),
+      a{op.getA(), op.typeOfA(), memoryOf(op.getA(), op.typeOfA()), op.getALabels(), op.elementOfA()},
+      b{op.getB(), op.typeOfB(), memoryOf(op.getB(), op.typeOfB()), op.getBLabels(), op.elementOfB()},
+      stored(op.typeOfA().getElementType()), element(elementModel(stored).compute) {
   for (const GemmSide *side : {&a, &b})
     for (auto [dim, label] : llvm::enumerate(side->labels))
       sizes.try_emplace(label, sizesOf(side->type)[dim]);
@@ -50,7 +54,7 @@ LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, in
                                         << sharedBytes << " bytes"; // S11
 }
 
-Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns) const {
+Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns, int64_t slices) const {
   GemmOp source = op;
   llvm::SetVector<Value> read(source->operand_begin(), source->operand_end());
   source.walk([&](AtOp at) { read.insert(at.getTensor()); });
@@ -66,18 +70,20 @@ Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns)
                 false,
                 {}};
   source.walk([&](Operation *inner) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(inner); });
-  launch.blocks = [this, tileRows, tileColumns](EntryCode &code) {
+  launch.blocks = [this, tileRows, tileColumns, slices](EntryCode &code) {
     auto &builder = code.builder;
     auto tiles = [&](const Labels &labels, int64_t size) {
       return ceilDivide(builder, code.size(sizeOf(labels)), constant(builder, size));
     };
-    return multiply(builder, code.size(sizeOf(batch)), multiply(builder, tiles(rows, tileRows), tiles(columns, tileColumns)));
+    Value all =
+        multiply(builder, code.size(sizeOf(batch)), multiply(builder, tiles(rows, tileRows), tiles(columns, tileColumns)));
+    return multiply(builder, all, constant(builder, slices));
   };
   return launch;
 }
 
-GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns)
-    : form(form), code(code), builder(code.builder), scalars(code, GemmOp(form.op)->getResults()) {
+GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns, int64_t slices)
+    : form(form), code(code), builder(code.builder), scalars(code, GemmOp(form.op)->getResults()), slices(slices) {
   scalars.bindOutside(form.op);
   Value columnTiles = ceilDivide(builder, code.size(form.sizeOf(form.columns)), constant(builder, tileColumns));
   Value rowTiles = ceilDivide(builder, code.size(form.sizeOf(form.rows)), constant(builder, tileRows));
@@ -88,8 +94,13 @@ GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int
   Value rows = minimum(builder, subtract(builder, rowTiles, row), together);
   firstColumn = multiply(builder, divide(builder, inGroup, rows), constant(builder, tileColumns));
   firstRow = multiply(builder, add(builder, row, remainder(builder, inGroup, rows)), constant(builder, tileRows));
-  for (auto [label, index] :
-       llvm::zip_equal(form.batch, scalars.split(divide(builder, code.block(), perBatch), form.sizesOfLabels(form.batch))))
+  batchNumber = divide(builder, code.block(), perBatch);
+  if (slices > 1) {
+    Value batches = code.size(form.sizeOf(form.batch));
+    slice = divide(builder, batchNumber, batches);
+    batchNumber = remainder(builder, batchNumber, batches);
+  }
+  for (auto [label, index] : llvm::zip_equal(form.batch, scalars.split(batchNumber, form.sizesOfLabels(form.batch))))
     batchIndices[label] = index;
 }
 
@@ -112,12 +123,12 @@ SmallVector<Value> GemmCode::placesOf(const GemmSide &side, Value line, Value st
 
 /// Labels that are neighbours in memory, too, are one: their number need not be taken apart.
 Value GemmCode::addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset) {
-  const SmallVector<AffineExpr> strides = rowMajorStrides(side.type);
+  const SmallVector<AffineExpr> strides = rowMajorStrides(side.memory);
   SmallVector<AffineExpr> sizes = form.sizesOfLabels(labels), runs, ofRuns; // sizes and strides of runs
   size_t before = 0;
   for (auto [label, size] : llvm::zip_equal(labels, sizes)) {
     const size_t dim = size_t(llvm::find(side.labels, label) - side.labels.begin());
-    if (!runs.empty() && dim == before + 1) {
+    if (!runs.empty() && dim == before + 1 && side.continues(dim)) {
       runs.back() = runs.back() * size;
       ofRuns.back() = strides[dim];
     } else {
@@ -135,7 +146,7 @@ Value GemmCode::numberOf(const GemmSide &side, Value line, Value step) {
   Value offset = constant(builder, 0);
   for (auto [dim, label] : llvm::enumerate(side.labels))
     if (Value index = batchIndices.lookup(label))
-      offset = add(builder, offset, multiply(builder, index, code.size(rowMajorStrides(side.type)[dim])));
+      offset = add(builder, offset, multiply(builder, index, code.size(rowMajorStrides(side.memory)[dim])));
   offset = addRuns(side, linesOf(side), line, offset);
   return addRuns(side, form.depth, step, offset);
 }
@@ -175,7 +186,8 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
 
 /// A thread stays in its column, so that what depends on that alone is computed once. It takes some rows at a time, op by op:
 /// their loads are on their way together, before the first of them is stored.
-void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together) {
+void GemmCode::overTile(int64_t rows, int64_t columns, int64_t together,
+                        llvm::function_ref<void(Value, int64_t, int64_t, Value, Value)> body) {
   const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads))), across = std::min(columns, threads);
   const int64_t step = threads / across;
   together = std::max<int64_t>(std::min(together, rows / step), 1); // some threads may have no row
@@ -185,15 +197,8 @@ void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t row
       Value place = add(builder, remainder(builder, code.thread(), constant(builder, across)), constant(builder, left));
       Value column = add(builder, firstColumn, place);
       code.ifThen(isBelow(column, form.columns), [&] {
-        code.strided(start, constant(builder, step * together), constant(builder, rows), [&](Value row) {
-          SmallVector<Value> sums;
-          Value from = add(builder, multiply(builder, row, constant(builder, width)), place);
-          for (int64_t i = 0; i < together; ++i) {
-            Value at = elementAddress(builder, memory, form.element, add(builder, from, constant(builder, i * step * width)));
-            sums.push_back(LLVM::LoadOp::create(builder, form.element, at));
-          }
-          emitTogether(add(builder, first, row), step, column, sums);
-        });
+        code.strided(start, constant(builder, step * together), constant(builder, rows),
+                     [&](Value row) { body(row, step, together, place, column); });
       });
     }
   };
@@ -201,6 +206,22 @@ void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t row
     emitAll();
   else
     code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, threads)), emitAll);
+}
+
+void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together) {
+  overTile(rows, columns, together, [&](Value row, int64_t step, int64_t count, Value place, Value column) {
+    SmallVector<Value> sums;
+    Value from = add(builder, multiply(builder, row, constant(builder, width)), place);
+    for (int64_t i = 0; i < count; ++i) {
+      Value at = elementAddress(builder, memory, form.element, add(builder, from, constant(builder, i * step * width)));
+      sums.push_back(LLVM::LoadOp::create(builder, form.element, at));
+    }
+    row = add(builder, first, row);
+    if (slices > 1)
+      storeParts(row, step, column, sums);
+    else
+      emitTogether(row, step, column, sums);
+  });
 }
 
 /// Rows behind the last one compute what that one does, and store nothing.

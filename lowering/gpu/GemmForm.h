@@ -8,10 +8,13 @@ namespace tenon::gpu {
 using Labels = llvm::SmallVector<int64_t, 4>;
 
 struct GemmSide {
-  Value tensor; // null: computed
-  mlir::RankedTensorType type;
+  Value tensor;                        // null: computed
+  mlir::RankedTensorType type, memory; // memory: with what stands between rows (Rows.h)
   llvm::ArrayRef<int64_t> labels;
   mlir::Block *element;
+  bool isPadded() const { return memory != type; }
+  /// Whether dimension `dim` and the one before it are one in memory.
+  bool continues(size_t dim) const { return !isPadded() || dim + 1 < labels.size(); }
   bool has(int64_t label) const { return llvm::is_contained(labels, label); }
 };
 
@@ -23,8 +26,12 @@ struct GemmForm {
   llvm::SmallVector<mlir::AffineExpr> sizesOfLabels(const Labels &labels) const;
   /// Whether neighbours along the depth, not along the lines, are neighbours in memory.
   bool isAlongDepth(const GemmSide &side) const { return !side.labels.empty() && llvm::is_contained(depth, side.labels.back()); }
-  /// A block for each tile of `tileRows` x `tileColumns` sums of each batch; threads and body are left to the caller.
-  Launch launchOf(llvm::StringRef name, int64_t tileRows, int64_t tileColumns) const;
+  /// A block for each tile of `tileRows` x `tileColumns` sums of each batch and slice of the depth; threads and body are left to
+  /// the caller.
+  Launch launchOf(llvm::StringRef name, int64_t tileRows, int64_t tileColumns, int64_t slices = 1) const;
+  /// Adds that launch; with slices their sums of f32 lie in a temporary, and a second kernel adds them in the order of the depth
+  /// and has the code behind the sums (GemmSlices.cpp).
+  mlir::LogicalResult addLaunches(LaunchSequence &sequence, Launch launch, int64_t slices) const;
 
   GemmOp op;
   mlir::Block &block; // behind the sums
@@ -41,7 +48,9 @@ private:
 /// The code of one block of launchOf.
 class GemmCode {
 public:
-  GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns);
+  GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns, int64_t slices = 1);
+  /// The first step of the block's slice and the one behind its last one, in units of `depth` steps.
+  std::pair<Value, Value> steps(int64_t depth);
   /// Of a side at a place in its lines (rows or columns) and in the depth, as it is stored; 0 beyond either.
   Value elementAt(const GemmSide &side, Value line, Value step);
   /// i1: whether both lie inside of the product.
@@ -52,8 +61,10 @@ public:
   /// rows are `width` f32 apart; they belong at a row and a column of it.
   void storeSums(mlir::ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width);
   /// The code behind `rows` x `columns` sums in shared memory, powers of 2, from a row of the product on; a thread computes so
-  /// many `together`. So it stands once, and threads beside each other store neighbours.
+  /// many `together`. So it stands once, and threads beside each other store neighbours. Of a slice they are stored as they are.
   void emitResults(Value memory, int64_t width, Value firstRow, int64_t rows, int64_t columns, int64_t together);
+  /// The code behind the sums of the tile, of so many slices whose sums are in a temporary of the launch.
+  void emitSlices(int64_t rows, int64_t columns, int64_t together, int64_t ofSlices);
   /// The place of the block's batch in some of form.batch, of which the last one runs fastest.
   Value batchPlace(llvm::ArrayRef<int64_t> labels);
 
@@ -61,6 +72,13 @@ public:
   bool good = true;            // false: reported
 
 private:
+  /// For the `rows` x `columns` places of the tile, some rows, `step` apart, at a time: with the first of them in the tile, the
+  /// column in the tile and in the product, which is inside.
+  void overTile(int64_t rows, int64_t columns, int64_t together,
+                llvm::function_ref<void(Value row, int64_t step, int64_t count, Value place, Value column)> body);
+  /// Number of a sum of a slice in the temporary.
+  Value numberOfPart(Value slice, Value row, Value column);
+  void storeParts(Value row, int64_t step, Value column, llvm::ArrayRef<Value> sums);
   void emitTogether(Value row, int64_t step, Value column, llvm::ArrayRef<Value> sums);
   const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
   Value isBelow(Value index, const Labels &labels);
@@ -70,6 +88,8 @@ private:
   KernelCode &code;
   ImplicitLocOpBuilder &builder;
   ScalarCode scalars;
+  const int64_t slices;
+  Value slice, batchNumber;
   llvm::DenseMap<int64_t, Value> batchIndices;
 };
 
@@ -78,6 +98,9 @@ mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sha
 
 /// f32 between the rows of sums in shared memory: with 8 more, the rows of a warp meet no bank twice.
 constexpr int64_t sumsWidth(int64_t columns) { return columns + 8; }
+
+/// The most slices of the depth.
+constexpr int64_t kMostSlices = 16;
 
 /// Of elements of 16 bits, by tensor cores (TensorGemm.cpp).
 mlir::DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip);

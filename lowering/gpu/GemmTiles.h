@@ -12,7 +12,11 @@ struct GemmTile {
   int64_t threads() const { return 32 * warpsDown() * warpsAcross(); }
 };
 
-/// The tile that costs least, by an estimate: of `batch` products of `rows` x `columns` sums of `depth` terms.
-GemmTile chooseGemmTile(int64_t batch, int64_t rows, int64_t columns, int64_t depth);
+struct GemmCut {
+  GemmTile tile;
+  int64_t slices; // of the depth
+};
+/// What costs least, by an estimate: of `batch` products of `rows` x `columns` sums of `depth` terms.
+GemmCut chooseGemmTile(int64_t batch, int64_t rows, int64_t columns, int64_t depth);
 
 } // namespace tenon::gpu

@@ -20,6 +20,7 @@ template <typename Op, Generator<Op> generator, Chooser<Op> chooser = nothing<Op
 struct GeneratedBy : GpuKernelOpInterface::ExternalModel<GeneratedBy<Op, generator, chooser>, Op> {
   DictionaryAttr choose(Operation *op, const Chip &chip) const { return chooser(cast<Op>(op), chip); }
   LogicalResult generate(Operation *op, LaunchSequence &sequence) const { return generator(cast<Op>(op), sequence); }
+  bool takesRowSteps(Operation *) const { return std::is_same_v<Op, NestOp> || std::is_same_v<Op, GemmOp>; }
 };
 
 template <typename Op, Generator<Op> generator, Chooser<Op> chooser>

@@ -1,5 +1,6 @@
 // The kernels of GPUs, as an interface of the ops that they are generated from.
 #pragma once
+#include "dialect/TenonDialect.h"
 #include "lowering/gpu/Chip.h"
 #include "mlir/IR/OpDefinition.h"
 #include <optional>
@@ -12,6 +13,8 @@ namespace tenon::gpu {
 class LaunchSequence;
 /// Attaches GpuKernelOpInterface to the kernel ops of the dialect.
 void registerKernelGenerators(mlir::DialectRegistry &registry);
+/// Whether the kernels of an op take rows that lie apart (lowering/target/Rows.h).
+bool takesRowSteps(KernelOpInterface kernel); // GpuTarget.cpp
 } // namespace tenon::gpu
 
 #include "lowering/gpu/GpuInterfaces.h.inc"

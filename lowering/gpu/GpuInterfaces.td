@@ -14,6 +14,9 @@ def GpuKernelOpInterface : OpInterface<"GpuKernelOpInterface"> {
       "Why there is no kernel for it as it is (its sizes, element types), or nothing.",
       "::std::optional<::std::string>", "refusal", (ins), "", [{ return ::std::nullopt; }]>,
     InterfaceMethod<
+      "Whether its kernels read and write tensors whose rows lie apart (tenon.row_steps).",
+      "bool", "takesRowSteps", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
       "What is chosen for its launches, before memory is planned (tenon.chosen). Null: nothing.",
       "::mlir::DictionaryAttr", "choose", (ins "const ::tenon::gpu::Chip &":$chip), "", [{ return {}; }]>,
     InterfaceMethod<

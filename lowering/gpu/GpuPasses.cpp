@@ -1,6 +1,8 @@
 // tenon-emit-gpu, for tenon-opt: the schedule form to the functions of entries and kernels.
+#include "lowering/gpu/Generators.h"
 #include "lowering/gpu/GpuTarget.h"
 #include "lowering/gpu/Launch.h"
+#include "lowering/target/Rows.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
@@ -17,7 +19,8 @@ struct EmitGpu : PassWrapper<EmitGpu, OperationPass<ModuleOp>> {
   void getDependentDialects(DialectRegistry &registry) const override { gpuTargets().front()->registerDialects(registry); }
 
   LogicalResult emit(ModuleOp module, ModuleOp host, ModuleOp device) {
-    if (failed(gpuTargets().front()->verifyPanels(module)))
+    if (failed(gpuTargets().front()->verifyPanels(module)) ||
+        failed(verifyRowSteps(module, gpuTargets().front()->name(), takesRowSteps)))
       return failure();
     const ParameterTable parameters = parametersOf(module);
     std::vector<KernelName> kernels;

@@ -2,6 +2,8 @@
 #include "dialect/Refusal.h"
 #include "lowering/gpu/Generators.h"
 #include "lowering/gpu/Launch.h"
+#include "lowering/target/Choice.h"
+#include "lowering/target/Rows.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -36,12 +38,42 @@ std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
   return generated ? generated.refusal() : "the GPU has no kernel for " + kernel->getName().getStringRef().str();
 }
 
+bool takesRowSteps(KernelOpInterface kernel) {
+  auto generated = dyn_cast<GpuKernelOpInterface>(kernel.getOperation());
+  return generated && generated.takesRowSteps();
+}
+
+/// Tensor cores read operands by 16 bytes, from rows that begin at multiples of as much. Where the tensor is written over by
+/// another one it lies as that does.
+static int64_t usefulRowStep(OpResult result) {
+  constexpr int64_t least = 64; // elements of a row, so that at most a ninth of the memory stands between rows
+  if (!mayBeApart(result, takesRowSteps))
+    return 0;
+  auto type = cast<RankedTensorType>(result.getType());
+  const int64_t size = type.getShape().back(), ofChunk = kRowBytes / 2;
+  if (elementBytes(type.getElementType()) != 2 || size < least || size % ofChunk == 0)
+    return 0;
+  const bool isFactor = llvm::any_of(result.getUsers(), [&](Operation *user) {
+    auto gemm = dyn_cast<GemmOp>(user);
+    return gemm && (gemm.getA() == result || gemm.getB() == result);
+  });
+  const bool isSuccessorApart = llvm::any_of(successorsOf(result), [](OpResult successor) {
+    return successor.getOwner()->hasAttr(kChosen) ? rowStepOf(successor) != 0 : usefulRowStep(successor) != 0;
+  });
+  return isFactor || isSuccessorApart ? int64_t(llvm::alignTo(uint64_t(size), uint64_t(ofChunk))) : 0;
+}
+
 DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
   auto generated = dyn_cast<GpuKernelOpInterface>(kernel.getOperation());
-  DictionaryAttr choice = generated && !generated.refusal() ? generated.choose(chip) : DictionaryAttr();
-  if (!choice)
+  if (!generated || generated.refusal())
     return {};
-  return DictionaryAttr::get(kernel.getContext(), NamedAttribute(StringAttr::get(kernel.getContext(), chip.name), choice));
+  NamedAttrList all;
+  if (DictionaryAttr choice = generated.choose(chip))
+    all.set(chip.name, choice);
+  const SmallVector<int64_t> steps = llvm::map_to_vector(kernel->getResults(), usefulRowStep);
+  if (llvm::any_of(steps, [](int64_t step) { return step != 0; }))
+    all.set(kRowSteps, DenseI64ArrayAttr::get(kernel.getContext(), steps));
+  return all.empty() ? DictionaryAttr() : all.getDictionary(kernel.getContext());
 }
 
 FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {

@@ -70,7 +70,7 @@ bool LaneCode::areNeighbours(RankedTensorType type, ValueRange indices) const {
 Value LaneCode::address(RankedTensorType type, Value tensor, ValueRange indices) {
   SmallVector<Value> own = llvm::map_to_vector(indices, [&](Value index) { return lanes.front().get(index); });
   Type stored = type.getElementType().isInteger(1) ? Type(builder.getI8Type()) : type.getElementType();
-  return elementAddress(builder, code.pointer(tensor), stored, lanes.front().linearIndex(type, own));
+  return elementAddress(builder, code.pointer(tensor), stored, lanes.front().linearIndex(tensor, own));
 }
 
 static Value laneNumber(ImplicitLocOpBuilder &builder, size_t lane) {

@@ -5,6 +5,7 @@
 #include "lowering/code/RealFunctions.h"
 #include "lowering/code/Reductions.h"
 #include "lowering/code/WideFunctions.h"
+#include "lowering/target/Rows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -65,6 +66,8 @@ Value ScalarCode::linearIndex(RankedTensorType type, ArrayRef<Value> indices) {
     linear = add(builder, multiply(builder, linear, code.size(size)), index);
   return linear;
 }
+
+Value ScalarCode::linearIndex(Value tensor, ArrayRef<Value> indices) { return linearIndex(storedType(tensor), indices); }
 
 Value ScalarCode::load(Type element, Value base, Value index) {
   const bool isTruth = element.isInteger(1);
@@ -231,13 +234,14 @@ bool ScalarCode::emitOp(Operation &op) {
   }
   if (auto at = dyn_cast<AtOp>(op)) {
     auto type = cast<RankedTensorType>(at.getTensor().getType());
-    values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, indicesOf(at.getIndices())));
+    values[at] =
+        load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(at.getTensor(), indicesOf(at.getIndices())));
     return true;
   }
   if (auto put = dyn_cast<PutOp>(op)) {
     Value result = results[put.getResult()];
     auto type = cast<RankedTensorType>(result.getType());
-    store(type.getElementType(), code.pointer(result), linearIndex(type, indicesOf(put.getIndices())), get(put.getElement()));
+    store(type.getElementType(), code.pointer(result), linearIndex(result, indicesOf(put.getIndices())), get(put.getElement()));
     return true;
   }
   if (auto each = dyn_cast<EachOp>(op)) {

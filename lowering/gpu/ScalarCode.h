@@ -26,8 +26,9 @@ public:
   /// The index of each dimension of `sizes` from a number of the places in them, row-major.
   llvm::SmallVector<Value> split(Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
   void bindSplit(mlir::ValueRange sources, Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
-  /// Element number of a row-major tensor.
+  /// Element number of a row-major tensor; of one whose rows may lie apart.
   Value linearIndex(mlir::RankedTensorType type, llvm::ArrayRef<Value> indices);
+  Value linearIndex(Value tensor, llvm::ArrayRef<Value> indices);
   Value load(Type element, Value base, Value index);
   void store(Type element, Value base, Value index, Value value);
   /// The words of a counter of tenon.random_keep, each with two numbers of 16 bits. `depth`: i64, null without.

@@ -69,10 +69,15 @@ void multiplyAccumulate(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Va
   llvm::copy(fourOf(builder, call(builder, name, fourTimes(builder.getF32Type()), operands)), sums.begin());
 }
 
-void copyAsync(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value inside) {
-  Value count = arith::SelectOp::create(builder, inside, word(builder, bytes), word(builder, 0));
+static void copyCounted(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value count) {
   const StringRef way = bytes == 16 ? "cg" : "ca"; // past the first cache, for which there are only pieces of 16
   call(builder, "cp.async." + way + ".shared.global." + Twine(bytes) + ".s", {}, {to, from, count});
+}
+void copyAsync(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value inside) {
+  copyCounted(builder, to, from, bytes, arith::SelectOp::create(builder, inside, word(builder, bytes), word(builder, 0)));
+}
+void copyPartAsync(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value there) {
+  copyCounted(builder, to, from, bytes, arith::TruncIOp::create(builder, builder.getI32Type(), there));
 }
 void commitCopies(ImplicitLocOpBuilder &builder) { call(builder, "cp.async.commit.group", {}, {}); }
 void waitForCopies(ImplicitLocOpBuilder &builder, int64_t newest) {

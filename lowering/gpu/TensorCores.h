@@ -30,6 +30,8 @@ void multiplyAccumulate(ImplicitLocOpBuilder &builder, Type element, llvm::Array
 /// Starts a copy of 4, 8 or 16 bytes from global to shared memory; unless `inside` (i1) zeros come. Both ends are aligned to as
 /// much.
 void copyAsync(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value inside);
+/// Of the bytes the first `there` (i64), and zeros behind them.
+void copyPartAsync(ImplicitLocOpBuilder &builder, Value to, Value from, int64_t bytes, Value there);
 /// Copies of this thread since the last call are a group.
 void commitCopies(ImplicitLocOpBuilder &builder);
 /// Until all groups of this thread but the `newest` ones have arrived. A barrier behind it shows them to other threads.

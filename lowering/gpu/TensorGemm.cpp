@@ -27,20 +27,19 @@ struct Operand {
 
 class TensorGemmKernel {
 public:
-  TensorGemmKernel(const GemmForm &form, const GemmTile &tile) : form(form), tile(tile) {
+  TensorGemmKernel(const GemmForm &form, const GemmTile &tile, int64_t slices) : form(form), tile(tile), slices(slices) {
     operands[0] = operandOf(form.a, form.rows, tile.rows, 0);
     operands[1] = operandOf(form.b, form.columns, tile.columns, tile.rows * tile.depth);
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
     const std::string name = "gemm_" + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
-    Launch launch = form.launchOf(name, tile.rows, tile.columns);
+    Launch launch = form.launchOf(name, tile.rows, tile.columns, slices);
     launch.threads = tile.threads();
     launch.registers = tile.registers;
     bool good = true;
     launch.body = [&](KernelCode &code) { good = emitTile(code); };
-    sequence.add(launch);
-    return success(good);
+    return success(succeeded(form.addLaunches(sequence, launch, slices)) && good);
   }
 
 private:
@@ -51,9 +50,11 @@ private:
     const Labels &inner = alongDepth ? form.depth : lines;
     int64_t piece = 0; // neighbours in the tile are neighbours in memory, and begin at a multiple of as many
     if (side.tensor && !inner.empty() && !side.labels.empty() && inner.back() == side.labels.back()) {
-      const int64_t divisor = sizesOf(side.type).back().getLargestKnownDivisor();
+      const int64_t divisor = sizesOf(side.memory).back().getLargestKnownDivisor();
       piece = divisor % 8 == 0 ? 8 : divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 0;
     }
+    if (side.isPadded() && inner.size() > 1) // what is beside each other in the tile has padding between
+      piece = 0;
     const bool held = piece == 0 && side.tensor && inner.size() == 1 && inner.back() == side.labels.back();
     return {&side, count, offset, alongDepth, piece, held, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
   }
@@ -85,8 +86,12 @@ private:
         Value inside = gemm.isInside(*operand.side, line, k);
         Value from = arith::SelectOp::create(builder, inside, gemm.numberOf(*operand.side, line, k), constant(builder, 0));
         Value to = add(builder, place, constant(builder, part));
-        copyAsync(builder, elementAddress(builder, memory, form.stored, to),
-                  elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from), 2 * operand.piece, inside);
+        to = elementAddress(builder, memory, form.stored, to);
+        from = elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from);
+        if (!operand.side->isPadded())
+          copyAsync(builder, to, from, 2 * operand.piece, inside);
+        else
+          copyPartAsync(builder, to, from, 2 * operand.piece, bytesThere(code, operand, inside, operand.alongDepth ? k : line));
       }
     };
     for (int64_t first = 0; first < chunks; first += code.threads) {
@@ -97,6 +102,14 @@ private:
         code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, constant(builder, chunks)),
                     [&] { issueOne(number); });
     }
+  }
+
+  /// Of the copy of a row that may end in it: behind the end is what nobody wrote.
+  Value bytesThere(KernelCode &code, const Operand &operand, Value inside, Value first) {
+    auto &builder = code.builder;
+    Value left = subtract(builder, code.size(sizesOf(operand.side->type).back()), first);
+    Value some = multiply(builder, minimum(builder, left, constant(builder, operand.piece)), constant(builder, 2));
+    return arith::SelectOp::create(builder, inside, some, constant(builder, 0));
   }
 
   void storeElements(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step, Value memory) {
@@ -238,7 +251,7 @@ private:
 
   bool emitTile(KernelCode &code) {
     auto &builder = code.builder;
-    GemmCode gemm(form, code, tile.rows, tile.columns);
+    GemmCode gemm(form, code, tile.rows, tile.columns, slices);
     Value warp = divide(builder, code.thread(), constant(builder, kWarp)), across = constant(builder, tile.warpsAcross());
     Value warpRow = divide(builder, warp, across), warpColumn = remainder(builder, warp, across);
     Value ring = code.shared(form.stored, tile.stages * stageElements());
@@ -246,9 +259,11 @@ private:
       return elementAddress(builder, ring, form.stored, multiply(builder, number, constant(builder, stageElements())));
     };
     const int64_t ahead = tile.stages - 1;
-    Value steps = ceilDivide(builder, code.size(form.sizeOf(form.depth)), constant(builder, tile.depth));
+    const auto [begin, steps] = gemm.steps(tile.depth);
     // A group of copies per stage, also where there is none to bring: the last but `ahead - 1` has then always arrived.
-    auto isThere = [&](Value number) { return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, steps); };
+    auto isThere = [&, end = steps](Value number) {
+      return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, number, end);
+    };
     // What is held comes back, for the call of `storeHeld` behind it.
     auto bring = [&](Value number, Value stage) {
       Value step = multiply(builder, number, constant(builder, tile.depth));
@@ -260,12 +275,14 @@ private:
       if (!held.empty())
         code.ifThen(isThere(number), [&] { storeAllHeld(code, held, stageAt(stage)); });
     };
-    code.strided(constant(builder, 0), constant(builder, 1), constant(builder, ahead),
-                 [&](Value number) { storeHeld(bring(number, number), number, number); });
+    code.strided(constant(builder, 0), constant(builder, 1), constant(builder, ahead), [&, first = begin](Value stage) {
+      Value number = add(builder, first, stage);
+      storeHeld(bring(number, stage), number, stage);
+    });
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> carried(size_t(tile.warpRows * tile.warpColumns / kWarp), zero);
     carried.append({constant(builder, 0), constant(builder, ahead)}); // the stages that are multiplied and filled
-    auto loop = scf::ForOp::create(builder, constant(builder, 0), steps, constant(builder, 1), carried);
+    auto loop = scf::ForOp::create(builder, begin, steps, constant(builder, 1), carried);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
@@ -308,6 +325,7 @@ private:
 
   const GemmForm &form;
   const GemmTile tile;
+  const int64_t slices;
   Operand operands[2];
 };
 
@@ -319,7 +337,7 @@ DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
   if (DictionaryAttr choice = chip.hasWarpgroups ? chooseWarpgroupGemm(form) : DictionaryAttr())
     return choice;
   auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
-  const GemmTile tile = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
+  const auto [tile, slices] = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
   return makeChoice(GemmOp(form.op).getContext(), kForm,
                     {{"rows", tile.rows},
                      {"columns", tile.columns},
@@ -327,7 +345,8 @@ DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
                      {"warp_rows", tile.warpRows},
                      {"warp_columns", tile.warpColumns},
                      {"stages", tile.stages},
-                     {"registers", tile.registers}});
+                     {"registers", tile.registers},
+                     {"slices", slices}});
 }
 
 LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
@@ -339,7 +358,8 @@ LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence)
                                   {"warp_rows", 16, 64, 1, true},
                                   {"warp_columns", 16, 64, 1, true},
                                   {"stages", 2, 8},
-                                  {"registers", 32, 255}}}};
+                                  {"registers", 32, 255},
+                                  {"slices", 1, kMostSlices}}}};
   if (sequence.chip.hasWarpgroups)
     forms.push_back(warpgroupForm());
   FailureOr<Choice> choice = sequence.choiceOf(op, forms);
@@ -358,7 +378,7 @@ LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence)
                                           << choice->attribute;
   if (failed(checkBlock(op, tile.threads(), tile.shared)))
     return failure();
-  return TensorGemmKernel(form, tile).generate(sequence);
+  return TensorGemmKernel(form, tile, number("slices")).generate(sequence);
 }
 
 } // namespace tenon::gpu

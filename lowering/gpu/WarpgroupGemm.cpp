@@ -5,6 +5,7 @@
 #include "lowering/code/Parameters.h"
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/Warpgroups.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -19,6 +20,15 @@ constexpr Tile kTiles[] = {
 #define TILE(...) {__VA_ARGS__},
 #include "lowering/gpu/WarpgroupTiles.def"
 };
+/// Of each row, on an H200.
+struct Rate {
+  double alone, together, behind;
+};
+constexpr Rate kRates[] = {
+#define RATE(...) {__VA_ARGS__},
+#include "lowering/gpu/WarpgroupTiles.def"
+};
+static_assert(std::size(kRates) == std::size(kTiles));
 
 constexpr int64_t kWarp = 32, kWarpgroup = 4 * kWarp, kLines = 64; // of a warpgroup, and of a piece of an operand
 constexpr int64_t kMostShared = 227 << 10;
@@ -34,24 +44,25 @@ struct Run {
 /// from each other, or neighbours in memory are not known to be a multiple of 16 bytes.
 SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
   constexpr int64_t chunk = 8, mostDims = 5;
-  if (!side.tensor || side.labels.empty() || sizesOf(side.type).back().getLargestKnownDivisor() % chunk != 0)
+  if (!side.tensor || side.labels.empty() || sizesOf(side.memory).back().getLargestKnownDivisor() % chunk != 0)
     return {};
   const Labels *parts[] = {&side == &form.a ? &form.rows : &form.columns, &form.depth, &form.batch};
   size_t next[3] = {0, 0, 0}; // label of each part
   bool seen[3] = {false, false, false};
   SmallVector<Run> runs;
-  for (auto [label, stride] : llvm::zip_equal(side.labels, rowMajorStrides(side.type))) {
+  const SmallVector<AffineExpr> strides = rowMajorStrides(side.memory);
+  for (auto [dim, label] : llvm::enumerate(side.labels)) {
     const auto part =
         Run::Part(llvm::find_if(parts, [&, l = label](const Labels *of) { return llvm::is_contained(*of, l); }) - parts);
     const size_t number = size_t(llvm::find(*parts[part], label) - parts[part]->begin());
-    if (runs.empty() || runs.back().part != part || number != next[part]) {
+    if (runs.empty() || runs.back().part != part || number != next[part] || !side.continues(dim)) {
       if (part != Run::Batch && (std::exchange(seen[part], true) || number != 0))
         return {};
       runs.push_back({part, {}, {}});
     }
     next[part] = number + 1;
     runs.back().labels.push_back(label);
-    runs.back().stride = stride;
+    runs.back().stride = strides[dim];
   }
   const bool fits = seen[Run::Lines] && seen[Run::Depth] && runs.back().part != Run::Batch && int64_t(runs.size()) <= mostDims;
   return fits ? runs : SmallVector<Run>();
@@ -59,8 +70,8 @@ SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
 
 class WarpgroupGemmKernel {
 public:
-  WarpgroupGemmKernel(const GemmForm &form, const Tile &tile)
-      : form(form), tile(tile), sides{&form.a, &form.b}, runs{runsOf(form, form.a), runsOf(form, form.b)},
+  WarpgroupGemmKernel(const GemmForm &form, const Tile &tile, int64_t slices)
+      : form(form), tile(tile), slices(slices), sides{&form.a, &form.b}, runs{runsOf(form, form.a), runsOf(form, form.b)},
         operands{{runs[0].back().part == Run::Depth}, {runs[1].back().part == Run::Depth}} {}
 
   static int64_t sharedOf(const Tile &tile) {
@@ -69,15 +80,14 @@ public:
 
   LogicalResult generate(LaunchSequence &sequence) {
     const std::string name = "gemm_warpgroups_" + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
-    Launch launch = form.launchOf(name, tile.rows, tile.columns);
+    Launch launch = form.launchOf(name, tile.rows, tile.columns, slices);
     launch.threads = consumers() + kWarp;
     launch.registers = tile.registers;
     launch.shared = sharedOf(tile);
     launch.maps = {mapOf(0), mapOf(1)};
     bool good = true;
     launch.body = [&](KernelCode &code) { good = emitTile(code); };
-    sequence.add(launch);
-    return success(good);
+    return success(succeeded(form.addLaunches(sequence, launch, slices)) && good);
   }
 
 private:
@@ -110,16 +120,16 @@ private:
     return bytesFrom(code, memory, add(builder, multiply(builder, stage, constant(builder, kBarrier)), constant(builder, first)));
   }
 
-  /// Loops over the steps of the depth, each in the next stage of the ring; `parity` of the stage's round: 0, then 1. `carried`
+  /// Loops over the steps of the slice, each in the next stage of the ring; `parity` of the stage's round: 0, then 1. `carried`
   /// values go from step to step.
-  SmallVector<Value> overStages(KernelCode &code, ValueRange carried,
+  SmallVector<Value> overStages(KernelCode &code, GemmCode &gemm, ValueRange carried,
                                 llvm::function_ref<SmallVector<Value>(Value step, Value stage, Value parity, ValueRange)> body) {
     auto &builder = code.builder;
     SmallVector<Value> start(carried);
     Value none = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
     start.append({constant(builder, 0), none});
-    Value steps = ceilDivide(builder, code.size(form.sizeOf(form.depth)), constant(builder, tile.depth));
-    auto loop = scf::ForOp::create(builder, constant(builder, 0), steps, constant(builder, 1), start);
+    auto [first, end] = gemm.steps(tile.depth);
+    auto loop = scf::ForOp::create(builder, first, end, constant(builder, 1), start);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange before = loop.getRegionIterArgs();
@@ -143,7 +153,7 @@ private:
   void produce(KernelCode &code, GemmCode &gemm) {
     auto &builder = code.builder;
     code.ifThen(electLane(builder), [&] {
-      overStages(code, {}, [&](Value step, Value stage, Value parity, ValueRange) {
+      overStages(code, gemm, {}, [&](Value step, Value stage, Value parity, ValueRange) {
         waitAt(builder, barrierAt(code, stage, false), flipped(builder, parity)); // at once in the first round
         Value full = barrierAt(code, stage, true);
         arriveExpecting(builder, full, stageBytes(tile));
@@ -180,7 +190,8 @@ private:
     Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane, constant(builder, 0));
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> sums(size_t(tile.columns / 2), zero);
-    sums = overStages(code, sums, [&](Value step, Value stage, Value parity, ValueRange before) {
+    Value firstStep = gemm.steps(tile.depth).first;
+    sums = overStages(code, gemm, sums, [&](Value step, Value stage, Value parity, ValueRange before) {
       SmallVector<Value> after(before);
       waitAt(builder, barrierAt(code, stage, true), parity);
       Value a = stageAt(code, stage), b = bytesFrom(code, a, constant(builder, tile.rows / kLines * WarpgroupOperand::kPiece));
@@ -192,7 +203,7 @@ private:
                       add(builder, places[1], constant(builder, i * operands[1].perStep())), operands, after);
       commitProducts(builder);
       waitForProducts(builder, 1);
-      Value isLater = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, step, constant(builder, 0));
+      Value isLater = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, step, firstStep);
       code.ifThen(arith::AndIOp::create(builder, isFirst, isLater), [&] {
         Value isZero = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, stage, constant(builder, 0));
         Value last = arith::SelectOp::create(builder, isZero, constant(builder, tile.stages - 1),
@@ -210,7 +221,7 @@ private:
 
   bool emitTile(KernelCode &code) {
     auto &builder = code.builder;
-    GemmCode gemm(form, code, tile.rows, tile.columns);
+    GemmCode gemm(form, code, tile.rows, tile.columns, slices);
     memory = code.dynamicShared();
     code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, 0)), [&] {
       for (int64_t stage = 0; stage < tile.stages; ++stage) {
@@ -236,32 +247,54 @@ private:
 
   const GemmForm &form;
   const Tile tile;
+  const int64_t slices;
   const GemmSide *const sides[2];
   const SmallVector<Run> runs[2];
   const WarpgroupOperand operands[2];
   Value memory; // stages, then sums; barriers behind them
 };
 
-/// Time in units of no meaning on the 132 processors of an H100: rounds of blocks; what shared memory is read for a product; the
-/// code behind the sums, which other blocks hide where there are some.
-double costOf(const Tile &tile, int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
-  constexpr double processors = 132;
-  auto tiles = [](int64_t count, int64_t size) { return double((count + size - 1) / size); };
-  const double blocks = double(batch) * tiles(rows, tile.rows) * tiles(columns, tile.columns);
+/// Microseconds on an H200, by the figures of the table: rounds of blocks on its 132 processors, in the last of which a processor
+/// has what is left; launches; with slices, their sums, written and read.
+double costOf(const Tile &tile, const Rate &rate, int64_t slices, int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
+  constexpr int64_t processors = 132;
+  constexpr double launch = 3, bytesOfTime = 3e6;
+  auto tiles = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
   const int64_t atOnce = kMostShared / (WarpgroupGemmKernel::sharedOf(tile) + 1024);
-  const double each = std::max(blocks / processors, 1.0); // of a processor
-  const double rounds = double(int64_t((each + double(atOnce) - 1) / double(atOnce)));
-  const double behind = atOnce > 1 ? 256 : 1024; // in steps of the depth
-  const double perSum = double(depth) * (1 + 32.0 / double(tile.columns)) + behind;
-  return rounds * std::min(each, double(atOnce)) * double(tile.rows * tile.columns) * perSum;
+  const int64_t blocks = slices * batch * tiles(rows, tile.rows) * tiles(columns, tile.columns);
+  const int64_t steps = tiles(tiles(depth, tile.depth), slices) * tile.depth;
+  auto blocksOfProcessor = [&](int64_t count) {
+    const double operations = 2e-6 * double(tile.rows * tile.columns * steps);
+    return double(count) * (operations / (count > 1 ? rate.together : rate.alone) + rate.behind);
+  };
+  const int64_t whole = blocks / (processors * atOnce), rest = blocks % (processors * atOnce);
+  const double adding = slices == 1 ? 0 : launch + double(8 * slices * batch) * double(rows) * double(columns) / bytesOfTime;
+  return double(whole) * blocksOfProcessor(atOnce) + blocksOfProcessor(tiles(rest, processors)) + launch + adding;
+}
+
+/// The tile and how many slices.
+std::pair<Tile, int64_t> cheapest(int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
+  std::pair<Tile, int64_t> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t slices = 1; slices <= kMostSlices; ++slices)
+    for (auto [tile, rate] : llvm::zip_equal(kTiles, kRates))
+      if (const double cost = costOf(tile, rate, slices, batch, rows, columns, depth); cost < least) {
+        least = cost;
+        best = {tile, slices};
+      }
+  return best;
 }
 
 } // namespace
 
 ChoiceForm warpgroupForm() {
-  return {
-      kWarpgroupForm,
-      {{"rows", 64, 256, 64, true}, {"columns", 64, 256, 64, true}, {"depth", 64, 64}, {"stages", 2, 8}, {"registers", 32, 255}}};
+  return {kWarpgroupForm,
+          {{"rows", 64, 256, 64, true},
+           {"columns", 64, 256, 64, true},
+           {"depth", 64, 64},
+           {"stages", 2, 8},
+           {"registers", 32, 255},
+           {"slices", 1, kMostSlices}}};
 }
 
 DictionaryAttr chooseWarpgroupGemm(const GemmForm &form) {
@@ -271,14 +304,14 @@ DictionaryAttr chooseWarpgroupGemm(const GemmForm &form) {
   if (rows < least || columns < least || count(form.depth) < least || runsOf(form, form.a).empty() ||
       runsOf(form, form.b).empty())
     return {};
-  auto cost = [&](const Tile &tile) { return costOf(tile, count(form.batch), rows, columns, count(form.depth)); };
-  const Tile tile = *llvm::min_element(kTiles, [&](const Tile &one, const Tile &other) { return cost(one) < cost(other); });
+  const auto [tile, slices] = cheapest(count(form.batch), rows, columns, count(form.depth));
   return makeChoice(GemmOp(form.op).getContext(), kWarpgroupForm,
                     {{"rows", tile.rows},
                      {"columns", tile.columns},
                      {"depth", tile.depth},
                      {"stages", tile.stages},
-                     {"registers", tile.registers}});
+                     {"registers", tile.registers},
+                     {"slices", slices}});
 }
 
 LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence) {
@@ -292,7 +325,7 @@ LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, 
               "be a multiple of 8";
   if (failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared)))
     return failure();
-  return WarpgroupGemmKernel(form, tile).generate(sequence);
+  return WarpgroupGemmKernel(form, tile, number("slices")).generate(sequence);
 }
 
 } // namespace tenon::gpu

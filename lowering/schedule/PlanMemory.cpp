@@ -3,6 +3,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
 #include "lowering/schedule/MemoryPlan.h"
+#include "lowering/target/Rows.h"
 #include "lowering/target/Target.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
@@ -115,7 +116,7 @@ void Planner::reuseOperand(OpResult result) {
     auto it = plan.buffers.find(operand);
     if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() ||
         isa<BlockArgument>(operand) || partOf(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() ||
-        operand.getType() != result.getType())
+        operand.getType() != result.getType() || rowStepOf(operand) != rowStepOf(result))
       continue;
     Interval &interval = intervals[it->second.slot];
     if (lastUse(operand) != at[kernel.getOperation()].second || interval.end != at[kernel.getOperation()].second)
@@ -143,7 +144,7 @@ void Planner::placeResult(OpResult result) {
   reuseOperand(result);
   if (plan.buffers.contains(result))
     return;
-  unsigned slot = newSlot(tensorBytes(tensorOf(result)), at[result.getOwner()].first, lastUse(result));
+  unsigned slot = newSlot(tensorBytes(storedType(result)), at[result.getOwner()].first, lastUse(result));
   plan.buffers[result] = {Buffer::Base::Workspace, int64_t(slot), {}};
 }
 

@@ -1,4 +1,5 @@
 #include "lowering/target/Choice.h"
+#include "lowering/target/Rows.h"
 #include "lowering/target/Target.h"
 
 using namespace mlir;
@@ -64,8 +65,11 @@ void chooseKernels(func::FuncOp entry, const Target &target) {
   entry.walk([&](KernelOpInterface kernel) {
     if (kernel->hasAttr(kChosen))
       return;
-    if (DictionaryAttr chosen = target.choose(kernel))
-      kernel->setAttr(kChosen, chosen);
+    NamedAttrList chosen(target.choose(kernel));
+    if (Attribute rows = chosen.erase(kRowSteps))
+      kernel->setAttr(kRowSteps, rows);
+    if (!chosen.empty())
+      kernel->setAttr(kChosen, chosen.getDictionary(kernel.getContext()));
   });
 }
 

@@ -150,8 +150,9 @@ static bool runAll(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::
 static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
-  const char *names[] = {"sizes off by one", "exchanged fragments", "deleted calls", "wrong barriers and descriptors"};
-  unsigned all[4] = {}, seen[4] = {};
+  const char *names[] = {"sizes off by one", "exchanged fragments", "deleted calls", "wrong barriers and descriptors",
+                         "dropped parts"};
+  unsigned all[5] = {}, seen[5] = {};
   for (const KernelFault &fault : faultsOf(*llvm::parseIR(code, diagnostic, context))) {
     if (fault.kernel.find(faultyKernels) == std::string::npos)
       continue;
@@ -171,9 +172,9 @@ static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const em
     if (survives)
       llvm::outs() << "survives: " << fault.kernel << ", " << names[int(fault.kind)] << ": " << fault.text << "\n";
   }
-  for (int kind = 0; kind < 4; ++kind)
+  for (int kind = 0; kind < 5; ++kind)
     llvm::outs() << names[kind] << ": " << seen[kind] << " of " << all[kind] << " found\n";
-  return std::equal(all, all + 4, seen);
+  return std::equal(all, all + 5, seen);
 }
 
 static std::vector<Case> casesOf(ModuleOp kernelForm, const TnArtifact &artifact) {

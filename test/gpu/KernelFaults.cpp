@@ -21,6 +21,16 @@ static bool isEdge(const Instruction &instruction) {
   return compare && compare->isRelational() && !isa<Constant>(compare->getOperand(0)) && !isa<Constant>(compare->getOperand(1));
 }
 
+/// Of a sum what lies in global memory (address space 1), in the kernel that adds slices.
+static std::vector<unsigned> partsOf(const Instruction &instruction) {
+  std::vector<unsigned> parts;
+  if (instruction.getOpcode() == Instruction::FAdd && instruction.getFunction()->getName().contains("gemm_sums"))
+    for (unsigned operand : {0, 1})
+      if (auto *load = dyn_cast<LoadInst>(instruction.getOperand(operand)); load && load->getPointerAddressSpace() == 1)
+        parts.push_back(operand);
+  return parts;
+}
+
 /// Each operand of a wait at an mbarrier, of what such a barrier expects, or of an asynchronous product that a fault is made in,
 /// as a place of its own: a product has two.
 static std::vector<unsigned> asynchronousOperands(const Instruction &instruction) {
@@ -42,8 +52,8 @@ struct FaultPlace {
 static std::vector<FaultPlace> placesOf(Function &kernel, KernelFault::Kind kind) {
   std::vector<FaultPlace> found;
   for (Instruction &instruction : instructions(kernel))
-    if (kind == KernelFault::Kind::Asynchronous)
-      for (unsigned operand : asynchronousOperands(instruction))
+    if (kind == KernelFault::Kind::Asynchronous || kind == KernelFault::Kind::Part)
+      for (unsigned operand : kind == KernelFault::Kind::Part ? partsOf(instruction) : asynchronousOperands(instruction))
         found.push_back({&instruction, operand});
     else if (kind == KernelFault::Kind::Edge ? isEdge(instruction) : isMma(instruction))
       found.push_back({&instruction, 0});
@@ -58,7 +68,8 @@ std::vector<KernelFault> faultsOf(Module &module) {
       continue;
     slots.incorporateFunction(function);
     const std::string name = function.getName().str();
-    for (auto kind : {KernelFault::Kind::Edge, KernelFault::Kind::Fragments, KernelFault::Kind::Asynchronous})
+    for (auto kind :
+         {KernelFault::Kind::Edge, KernelFault::Kind::Fragments, KernelFault::Kind::Asynchronous, KernelFault::Kind::Part})
       for (const FaultPlace &place : placesOf(function, kind))
         faults.push_back({kind, name, 0, emu::textOf(*place.instruction, slots)});
     for (const std::string &text : emu::listMutants(module, name))
@@ -83,6 +94,10 @@ void apply(Module &module, const KernelFault &fault) {
     IRBuilder<> builder(place);
     Value *number = ConstantInt::get(right->getType(), uint64_t(by));
     place->setOperand(found.operand, isParity ? builder.CreateXor(right, number) : builder.CreateAdd(right, number));
+    return;
+  }
+  if (fault.kind == KernelFault::Kind::Part) {
+    place->setOperand(found.operand, ConstantFP::getZero(place->getType()));
     return;
   }
   if (auto *compare = dyn_cast<ICmpInst>(place)) {

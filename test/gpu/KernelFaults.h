@@ -7,7 +7,7 @@
 namespace tenon::test {
 
 struct KernelFault {
-  enum class Kind { Edge, Fragments, Call, Asynchronous } kind;
+  enum class Kind { Edge, Fragments, Call, Asynchronous, Part } kind;
   std::string kernel;
   unsigned number;  // among those of its kind in the kernel
   std::string text; // the instruction
@@ -15,7 +15,7 @@ struct KernelFault {
 
 /// Every comparison of sizes, off by one; every mma.sync, whose parts of B are exchanged; every call that synchronises, deleted;
 /// of what runs beside the threads, the other parity of a wait, more bytes that are expected, a descriptor one row of 128 bytes
-/// off.
+/// off; every part of a sum that the kernel of slices (gemm_sums) adds, dropped.
 std::vector<KernelFault> faultsOf(llvm::Module &module);
 void apply(llvm::Module &module, const KernelFault &fault);
 

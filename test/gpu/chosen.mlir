@@ -26,7 +26,7 @@ func.func @tensor_cores(%x: tensor<67x90xbf16>, %w: tensor<70x90xbf16>) {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
-  %same = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xbf16>, tensor<70x90xbf16> -> tensor<67x70xi1> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 32 : i64, columns = 64 : i64, depth = 16 : i64, warp_rows = 16 : i64, warp_columns = 16 : i64, stages = 3 : i64, registers = 96 : i64}}} {
+  %same = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xbf16>, tensor<70x90xbf16> -> tensor<67x70xi1> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 32 : i64, columns = 64 : i64, depth = 16 : i64, warp_rows = 16 : i64, warp_columns = 16 : i64, stages = 3 : i64, registers = 96 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     %one = tenon.at %y[%i, %j] : tensor<67x70xf32> -> f32
     %e = arith.cmpf oeq, %one, %sum : f32
@@ -39,7 +39,7 @@ func.func @tensor_cores(%x: tensor<67x90xbf16>, %w: tensor<70x90xbf16>) {
 
 // More threads than a warp has rows.
 func.func @tall(%x: tensor<40x32xbf16>, %w: tensor<24x32xbf16>) {
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<40x32xbf16>, tensor<24x32xbf16> -> tensor<40x24xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 256 : i64, columns = 16 : i64, depth = 16 : i64, warp_rows = 16 : i64, warp_columns = 16 : i64, stages = 2 : i64, registers = 96 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<40x32xbf16>, tensor<24x32xbf16> -> tensor<40x24xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 256 : i64, columns = 16 : i64, depth = 16 : i64, warp_rows = 16 : i64, warp_columns = 16 : i64, stages = 2 : i64, registers = 96 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }

@@ -27,7 +27,7 @@ class Tiles:
     """What kernels of tensor cores may take, and take."""
 
     def __init__(self):
-        self.allowed = {}
+        self.allowed = {"gemm_sums": [128, 0]}  # which adds the slices of a depth
         for table, stem in (("GemmTiles", "gemm"), ("WarpgroupTiles", "gemm_warpgroups")):
             with open(os.path.join(HERE, "..", "..", "lowering", "gpu", table + ".def"), encoding="utf-8") as file:
                 rows = re.findall(r"^TILE\(([\d, ]+)\)", file.read(), re.MULTILINE)
@@ -37,7 +37,7 @@ class Tiles:
 
     def add(self, figures):
         for kernel, registers, shared, spilled in figures:
-            if tile := re.search(r"gemm_(warpgroups_)?\d+x\d+", kernel):
+            if tile := re.search(r"gemm_(sums|(warpgroups_)?\d+x\d+)", kernel):
                 self.taken.setdefault(tile.group(), []).append((registers, shared, spilled))
 
     def report(self):

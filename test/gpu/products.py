@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products for tenon-gpu-kernel-test, as a file of the kernel form.
 
-usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..] [--warpgroups] [--stages N]
+usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..] [--warpgroups] [--stages N] [--slices N]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, with the
 result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on (not of f32),
@@ -33,6 +33,7 @@ def chosen(options):
     tile = dict(zip(names, row, strict=False))
     if options.stages:
         tile["stages"] = options.stages
+    tile["slices"] = options.slices
     numbers = ", ".join(f"{name} = {number} : i64" for name, number in tile.items())
     chip, form = ("sm_90a", "wgmma") if warpgroups else ("sm_80", "mma")
     return f"attributes {{tenon.chosen = {{{chip} = {{form = \"{form}\", {numbers}}}}}}} "
@@ -89,6 +90,7 @@ def main():
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--warpgroups", action="store_true")
     parser.add_argument("--stages", type=int)
+    parser.add_argument("--slices", type=int, default=1)
     options = parser.parse_args()
     everything = [name for name in FORMS if not (options.warpgroups and name.startswith("computed"))]
     for name in options.only or everything:

@@ -25,7 +25,7 @@ func.func @shared(%x: tensor<64x32xf32>, %w: tensor<40x32xf32>) attributes {teno
 // -----
 func.func @warp(%x: tensor<64x32xbf16>, %w: tensor<40x32xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen a warp inside of the tile, and stages with room for its sums, got}}
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<64x32xbf16>, tensor<40x32xbf16> -> tensor<64x40xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 32 : i64, columns = 32 : i64, depth = 32 : i64, warp_rows = 64 : i64, warp_columns = 32 : i64, stages = 4 : i64, registers = 128 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<64x32xbf16>, tensor<40x32xbf16> -> tensor<64x40xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 32 : i64, columns = 32 : i64, depth = 32 : i64, warp_rows = 64 : i64, warp_columns = 32 : i64, stages = 4 : i64, registers = 128 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }

@@ -49,10 +49,21 @@ func.func @small(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) {
 }
 // CHECK: .visible .entry named_gemm_128x128_
 func.func @named(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) {
-  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 128 : i64, columns = 128 : i64, depth = 32 : i64, warp_rows = 64 : i64, warp_columns = 32 : i64, stages = 3 : i64, registers = 128 : i64}}} {
+  %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32> attributes {tenon.chosen = {sm_80 = {form = "mma", rows = 128 : i64, columns = 128 : i64, depth = 32 : i64, warp_rows = 64 : i64, warp_columns = 32 : i64, stages = 3 : i64, registers = 128 : i64, slices = 1 : i64}}} {
   ^bb0(%m: index, %n: index, %sum: f32):
     tenon.put 0 [%m, %n], %sum : f32
   }
   tenon.output 0 "y", %y : tensor<64x64xf32>
+  return
+}
+// Few tiles and a long depth: in slices, which a second kernel adds.
+// CHECK: .visible .entry weights_gemm_128x128_
+// CHECK: .visible .entry weights_gemm_sums_
+func.func @weights(%a: tensor<16384x768xbf16>, %b: tensor<16384x768xbf16>) {
+  %y = tenon.gemm %a[2, 0], %b[2, 1] rank 2 : tensor<16384x768xbf16>, tensor<16384x768xbf16> -> tensor<768x768xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<768x768xf32>
   return
 }

@@ -3,6 +3,7 @@
 // RUN: tenon-gpu-kernel-test %s --target=sm_90a --print=ptx | FileCheck %s
 // RUN: tenon-gpu-kernel-test %s --print=ptx | FileCheck %s --check-prefix=FIRST --implicit-check-not=warpgroups
 // FIRST: .target sm_80
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_90a}))' | FileCheck %s --check-prefix=PLAN
 
 // CHECK: .visible .entry deep_gemm_warpgroups_128x256_
 func.func @deep(%a: tensor<16384x16384xbf16>, %b: tensor<16384x3072xbf16>) {
@@ -70,5 +71,19 @@ func.func @computed(%a: tensor<4096x768xbf16>, %b: tensor<768x768xbf16>) {
     tenon.yield %e : bf16
   }
   tenon.output 0 "y", %y : tensor<4096x768xf32>
+  return
+}
+// Few tiles and a long depth: in slices, which a second kernel adds.
+// CHECK: .visible .entry weights_gemm_warpgroups_128x128_
+// CHECK: .visible .entry weights_gemm_sums_
+// PLAN-LABEL: func.func @weights
+// PLAN-SAME: tenon.slots = [#tenon.slot<() -> (16515072) temporary true>]
+// PLAN: slices = 7 : i64, {{.*}}tenon.launches = ["gemm_warpgroups_128x128", "gemm_sums"]{{.*}}tenon.temporaries = [#tenon.place<workspace 0>]
+func.func @weights(%a: tensor<16384x768xbf16>, %b: tensor<16384x768xbf16>) {
+  %y = tenon.gemm %a[2, 0], %b[2, 1] rank 2 : tensor<16384x768xbf16>, tensor<16384x768xbf16> -> tensor<768x768xf32> {
+  ^bb0(%m: index, %n: index, %sum: f32):
+    tenon.put 0 [%m, %n], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<768x768xf32>
   return
 }

@@ -3,7 +3,7 @@
 
 func.func @odd(%x: tensor<128x68xbf16>, %w: tensor<128x68xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen another form than wgmma: an operand is computed, its lines lie apart, or its innermost size is not known to be a multiple of 8}}
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x68xbf16>, tensor<128x68xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 128 : i64, depth = 64 : i64, stages = 4 : i64, registers = 168 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x68xbf16>, tensor<128x68xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 128 : i64, depth = 64 : i64, stages = 4 : i64, registers = 168 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
@@ -14,7 +14,7 @@ func.func @odd(%x: tensor<128x68xbf16>, %w: tensor<128x68xbf16>) attributes {ten
 // -----
 func.func @shared(%x: tensor<128x64xbf16>, %w: tensor<128x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen a block of 32 to 1024 threads with at most 232448 bytes of shared memory, got 288 threads and 393344 bytes}}
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x64xbf16>, tensor<128x64xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 256 : i64, depth = 64 : i64, stages = 8 : i64, registers = 168 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x64xbf16>, tensor<128x64xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 256 : i64, depth = 64 : i64, stages = 8 : i64, registers = 168 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
@@ -25,7 +25,7 @@ func.func @shared(%x: tensor<128x64xbf16>, %w: tensor<128x64xbf16>) attributes {
 // -----
 func.func @columns(%x: tensor<128x64xbf16>, %w: tensor<128x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects columns for sm_90a from 64 to 256}}
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x64xbf16>, tensor<128x64xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 32 : i64, depth = 64 : i64, stages = 3 : i64, registers = 168 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x64xbf16>, tensor<128x64xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 32 : i64, depth = 64 : i64, stages = 3 : i64, registers = 168 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }

@@ -9,13 +9,14 @@ using namespace mlir;
 
 namespace tenon::test {
 
-/// Aligned memory with guard bytes behind it that must stay as they are. A device watches over its own.
+/// Aligned memory with guard bytes behind it that must stay as they are. A device watches over its own; in its memory what nobody
+/// wrote is no number, so that it shows where it is multiplied by 0, too.
 class Memory {
 public:
   explicit Memory(int64_t bytes, const KernelDevice *device)
       : size(device ? bytes : (bytes + 63) / 64 * 64),
         data(static_cast<char *>(device ? device->allocate(size) : aligned_alloc(64, size + 64))), device(device) {
-    memset(data, 0xa5, device ? size : size + 64);
+    memset(data, device ? 0xff : 0xa5, device ? size : size + 64);
   }
   ~Memory() {
     if (data)

@@ -1,6 +1,7 @@
 #include "test/lowering/cpu/TrivialPlan.h"
 #include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/target/Rows.h"
 #include "test/lowering/cpu/Reference.h"
 
 using namespace mlir;
@@ -30,7 +31,7 @@ MemoryPlan trivialPlan(func::FuncOp function, const Target &target) {
       plan.slots.back().after.push_back(slot - 1);
     return Buffer{Buffer::Base::Workspace, plan.stateCount() + int64_t(slot), {}};
   };
-  auto place = [&](Value value) { plan.buffers[value] = newSlot(tensorBytes(cast<RankedTensorType>(value.getType()))); };
+  auto place = [&](Value value) { plan.buffers[value] = newSlot(tensorBytes(storedType(value))); };
   function.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadStateOp>(op))
       stateSize(read.getIndex(), read.getDepths(), read.getValue());
