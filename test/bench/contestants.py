@@ -1,4 +1,7 @@
 """The two sides of a bench row: long-lived processes that make training steps when asked to, and rest otherwise."""
+import contextlib
+import glob
+import hashlib
 import json
 import os
 import shutil
@@ -153,7 +156,7 @@ def steps_agree(sides, numerics, least=0.0):
     """Of a row whose sides train on one batch from the same weights: the losses of the first steps. The optimizer is in them.
     `least`: what the row's forms of PyTorch differ by among themselves."""
     bound = max(10 * LOSS_BOUND[numerics], least)
-    expected = sides["stock"].losses[:STEPS_COMPARED]
+    expected = next(iter(sides.values())).losses[:STEPS_COMPARED]
     for form, side in sides.items():
         for number, (found, value) in enumerate(zip(side.losses, expected), 1):
             if not abs(found - value) <= bound * abs(value):
@@ -187,17 +190,24 @@ class Tenon:
     """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a
     line's `seconds` is the time since the start, so the step between two lines took their difference."""
 
-    def __init__(self, row, size, threads, folder, text, tier=None, numerics="f32"):
-        self.text = os.path.join(folder, "text.txt")
-        if text:
-            os.symlink(os.path.abspath(text), self.text)
-        else:
-            write_text(self.text)
+    @staticmethod
+    def compile(row, size, folder, numerics="f32"):
+        """Seconds that it took."""
         spec, options = words(row, size)
-        begin = time.monotonic()
-        artifact, run = os.path.join(folder, "artifact"), os.path.join(folder, "run")
+        artifact, begin = os.path.join(folder, "artifact"), time.monotonic()
+        shutil.rmtree(artifact, ignore_errors=True)
         checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", "--numerics", numerics, *options])
-        self.compile_seconds = time.monotonic() - begin
+        return time.monotonic() - begin
+
+    def __init__(self, row, compile_seconds, threads, folder, text, tier=None):
+        self.text = os.path.join(folder, "text.txt")
+        if not text:
+            write_text(self.text)
+        elif not os.path.exists(self.text):
+            os.symlink(os.path.abspath(text), self.text)
+        artifact, run = os.path.join(folder, "artifact"), os.path.join(folder, "run")
+        shutil.rmtree(run, ignore_errors=True)
+        self.compile_seconds = compile_seconds
         self.artifact_bytes = sum(os.path.getsize(os.path.join(artifact, name)) for name in os.listdir(artifact))
         self.flops = useful_operations(artifact)
         self.metrics = os.path.join(run, "metrics.jsonl")
@@ -257,6 +267,43 @@ class Tenon:
             self.turn(True)
             self.process.wait()
         self.log.close()
+
+
+class Kept:
+    """What precedes the timing of a row, in its folder: the comparison, the artifact, the peer's weights and inputs. It holds for
+    one compiler, one text of specification and peers, one row."""
+
+    def __init__(self, folder, row, size, numerics):
+        self.path = os.path.join(folder, "agreed.json")
+        self.stamp = stamp(row, size, numerics)
+        self.agreed, self.compile_seconds = None, None
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                found = json.load(file)
+            if found["stamp"] == self.stamp:
+                self.agreed, self.compile_seconds = found["agreed"], found["compile_seconds"]
+
+    def store(self, agreed, compile_seconds):
+        for name in ("ours", "theirs", "jax"):  # gradients, as large as the weights
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(os.path.dirname(self.path), name + ".safetensors"))
+        self.agreed, self.compile_seconds = agreed, compile_seconds
+        with open(self.path, "w", encoding="utf-8") as file:
+            json.dump({"stamp": self.stamp, "agreed": agreed, "compile_seconds": compile_seconds}, file)
+
+
+def stamp(row, size, numerics):
+    tenon = os.path.realpath(shutil.which("tenon"))
+    libraries = glob.glob(os.path.join(os.path.dirname(tenon), "..", "lib", "libtenon-*.so"))
+    files = [os.stat(path) for path in (tenon, *sorted(libraries))]
+    built = [[file.st_mtime_ns, file.st_size] for file in files]
+    made = hashlib.sha256(json.dumps([row, size, numerics, built], sort_keys=True).encode())
+    for pattern in ("bench/peer/*", "bench/specs/*", "../models/*"):
+        for path in sorted(glob.glob(os.path.join(os.path.dirname(HERE), pattern))):
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    made.update(file.read())
+    return made.hexdigest()
 
 
 def write_text(path):

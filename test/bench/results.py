@@ -23,7 +23,13 @@ TITLES = {
     "lstm": "LSTM 2 x 650, B 20 T 35", "resnet18": "ResNet-18, B 8, 64 x 64 (images/s)",
     "resnet50": "ResNet-50, B 4, 224 x 224 (images/s)",
     "transformer": "Transformer-base, B 16 S 32 T 32", "universal_transformer": "Universal Transformer 6 x 512, B 8 S 32 T 32",
-    "llama": "Llama-type 12 x 768, 4 heads of keys, B 4 T 128", "star_transformer": "Star-Transformer, B 32 T 32"}
+    "llama": "Llama-type 12 x 768, 4 heads of keys, B 4 T 128", "star_transformer": "Star-Transformer, B 32 T 32",
+    "gpt1": "GPT-1, 4 x 768, B 2 T 128", "nezha": "NEZHA, 4 x 768, B 2 T 128, 19 predicted",
+    "unilm": "UniLM, 4 x 768, two masks, B 2 T 128, 19 predicted", "ernie": "ERNIE 2.0, 4 x 768, three losses, B 2 T 128",
+    "mtdnn": "MT-DNN, 4 x 768, pairs, B 4 T 64", "electra": "ELECTRA-small, 12 x 256 and 12 x 64, B 8 T 128, 19 drawn",
+    "t5": "T5-small, B 4 S 64 T 64", "vit": "ViT-S/16, B 2, 224 x 224 (images/s)",
+    "alibi": "ALiBi decoder 8 x 512, B 1 T 256", "moe": "mixture of 8 experts, 4 x 512, B 4 T 64",
+    "mamba": "Mamba, 4 x 768, B 2 T 128"}
 
 
 def key(row):

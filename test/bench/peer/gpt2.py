@@ -1,4 +1,5 @@
-"""GPT-2 (pre-LN, tanh GELU, tied output) in idiomatic PyTorch. Parameter names and layouts are the public checkpoint's."""
+"""GPT-2 (pre-LN, tanh GELU, tied output) in idiomatic PyTorch; with `post` in the size GPT-1, whose norms follow the sums.
+Parameter names and layouts are the public checkpoints'."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -44,11 +45,15 @@ class MLP(nn.Module):
 class Block(nn.Module):
     def __init__(self, size, std):
         super().__init__()
+        self.post = size.get("post", False)
         self.ln_1, self.ln_2 = nn.LayerNorm(size["D"]), nn.LayerNorm(size["D"])
         self.attn = Attention(size, std)
         self.mlp = MLP(size, std)
 
     def forward(self, x):
+        if self.post:
+            x = self.ln_1(x + self.attn(x))
+            return self.ln_2(x + self.mlp(x))
         x = x + self.attn(self.ln_1(x))
         return x + self.mlp(self.ln_2(x))
 
@@ -58,15 +63,18 @@ class Transformer(nn.Module):
         super().__init__()
         std = 0.02 / (2 * size["N"]) ** 0.5
         self.rate = size["rate"]
-        self.wte = nn.Embedding(size["V"], size["D"])
-        self.wpe = nn.Embedding(size["L"], size["D"])
-        nn.init.normal_(self.wte.weight, std=0.02)
-        nn.init.normal_(self.wpe.weight, std=0.02)
+        self.names = ("tokens_embed", "positions_embed") if size.get("post") else ("wte", "wpe")
+        for name, rows in zip(self.names, (size["V"], size["L"])):
+            setattr(self, name, nn.Embedding(rows, size["D"]))
+            nn.init.normal_(getattr(self, name).weight, std=0.02)
         self.h = nn.ModuleList(Block(size, std) for _ in range(size["N"]))
-        self.ln_f = nn.LayerNorm(size["D"])
+        self.ln_f = nn.Identity() if size.get("post") else nn.LayerNorm(size["D"])
+
+    def table(self):
+        return getattr(self, self.names[0]).weight
 
     def forward(self, ids):
-        x = self.wte(ids) + self.wpe(torch.arange(ids.size(1)))
+        x = F.embedding(ids, self.table()) + getattr(self, self.names[1])(torch.arange(ids.size(1)))
         x = F.dropout(x, self.rate, self.training)
         for block in self.h:
             x = block(x)
@@ -82,7 +90,7 @@ class Model(nn.Module):
 
     def forward(self, ids):
         y = self.transformer(ids)[:, :-1]  # the last place predicts nothing
-        logits = F.linear(y, self.transformer.wte.weight)
+        logits = F.linear(y, self.transformer.table())
         return {"lm": F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].long().flatten())}
 
 

@@ -47,13 +47,13 @@ class Layer(nn.Module):
 
 
 class Model(nn.Module):
-    decayed = staticmethod(lambda name: "norm" not in name)
+    decayed, layer = staticmethod(lambda name: "norm" not in name), Layer
 
     def __init__(self, size):
         super().__init__()
         self.model = nn.ModuleDict({
             "embed_tokens": nn.Embedding(size["V"], size["D"]), "norm": nn.RMSNorm(size["D"], eps=1e-5),
-            "layers": nn.ModuleList(Layer(size) for _ in range(size["N"]))})
+            "layers": nn.ModuleList(self.layer(size) for _ in range(size["N"]))})
         self.lm_head = nn.Linear(size["D"], size["V"], bias=False)
         for parameter in self.parameters():
             if parameter.dim() == 2:

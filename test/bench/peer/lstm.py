@@ -4,6 +4,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+SHORT = torch.ops.mkldnn._is_mkldnn_bf16_supported()  # without such instructions oneDNN has no LSTM of 16 bits: in f32 then
+
 
 class Model(nn.Module):
     decayed = staticmethod(lambda name: False)
@@ -20,7 +22,8 @@ class Model(nn.Module):
 
     def forward(self, ids, target):
         x = F.dropout(self.emb(ids.t()), self.rate, self.training)
-        y, kept = self.lstm(x, self.states)
+        with torch.autocast("cpu", enabled=torch.is_autocast_enabled("cpu") and SHORT):
+            y, kept = self.lstm(x, self.states)
         self.kept = tuple(state.detach() for state in kept)
         logits = self.head(F.dropout(y, self.rate, self.training))
         return {"nll": F.cross_entropy(logits.flatten(0, 1), target.t().flatten().long())}

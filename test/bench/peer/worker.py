@@ -22,12 +22,14 @@ import torch
 from safetensors.torch import load_file, save_file
 
 ADAM = {"lr": 1e-4, "weight_decay": 0.0}
+MASKED = ("adamw", {"lr": 1e-4, "weight_decay": 0.01}, 1.0)
+DECODER = ("adamw", {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0)
 RECIPES = {  # rule, its keywords, bound of the gradient norm; None: none
-    "gpt2": ("adamw", {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0),
-    "bert": ("adamw", {"lr": 1e-4, "weight_decay": 0.01}, 1.0),
+    "gpt2": DECODER, "llama": DECODER, "alibi": DECODER, "moe": DECODER, "mamba": DECODER,
+    "encoders": MASKED, "electra": MASKED, "mtdnn": MASKED, "xlnet": MASKED,
     "transformer_xl": ("adamw", ADAM, 0.25),
-    "xlnet": ("adamw", {"lr": 1e-4, "weight_decay": 0.01}, 1.0),
-    "llama": ("adamw", {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0),
+    "t5": ("adamw", ADAM, 1.0),
+    "vit": ("adamw", {"lr": 1e-4, "weight_decay": 0.1}, 1.0),
     "transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
     "universal_transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
     "star_transformer": ("adamw", ADAM, None),
