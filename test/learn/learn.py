@@ -6,9 +6,9 @@ learn.py FOLDER MODEL..           the models of `rows.py`, each as it is and wit
     --seed N                      of the task (1)
     --target CHIP                 on a GPU, e.g. sm_80; TENON_LIBCUDA can name another driver, as everywhere
 
-A run is `tenon train` by the recipe `small` of the model's own file, with the task's data in place of the recipe's. Its share is
-how much of the way from chance to optimum the held-out loss has come: at least 0.9, and no more than 1, since beyond the optimum
-is only a model that reads what it must not. A fault has to end outside of that.
+A run is `tenon train` by the recipe `small` of the model's own file, with the task's data in place of the recipe's; only the
+entries that it needs are compiled. Its share is how much of the way from chance to optimum the held-out loss has come: at least
+0.9, and no more than 1, since beyond the optimum is only a model that reads what it must not. A fault has to end outside of that.
 """
 import argparse
 import json
@@ -96,8 +96,6 @@ def prepare(folder, row, seed, shifted):
             inputs = ", ".join(f'{key} = "{os.path.join(path, key)}.npy"' for key in part.values)
             settings["data" if name == "train" else "valid"] = f"arrays({inputs})"
     words += ["--data", folder] if isinstance(parts[0], files.Files) else []
-    for name, size in row["sizes"].items():
-        words += ["--bind" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}"]
     return settings, words, parts
 
 
@@ -119,11 +117,20 @@ def run(folder, row, seed, fault, target):
     os.makedirs(folder)
     shifted = fault if isinstance(fault, tuple) else ()
     settings, words, parts = prepare(folder, row, seed, shifted)
+    sizes = [word for name, size in row["sizes"].items() for word in
+             ("--bind-recipe" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}")]
     spec = specification(folder, row, {} if shifted else fault, settings)
-    command = ["tenon", "train", spec, "--model", row["model"], "--recipe", "small", *words, "--steps", str(row["steps"]),
-               *(["--target", target] if target else ["--threads", "1"]), "--out", os.path.join(folder, "run"), "--quiet"]
+    artifact = os.path.join(folder, "artifact")
+    compiled = ["tenon", "compile", spec, "--model", row["model"], "--recipe", "small", *sizes, "--entry", "train", "--entry",
+                "eval", *(["--target", target] if target else ["--tier", os.environ.get("TENON_TIER", "best")]),
+                "-o", artifact]
+    command = ["tenon", "train", artifact, *words, "--steps", str(row["steps"]), *([] if target else ["--threads", "1"]),
+               "--out", os.path.join(folder, "run"), "--quiet"]
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    for each in (compiled, command):
+        done = subprocess.run(each, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            break
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
     if done.returncode != 0:

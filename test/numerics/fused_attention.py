@@ -79,8 +79,8 @@ def main():
              *[word for pair in given.set for word in ("--set", pair)]]
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for form in ([], ["--" + given.against]):
-            chosen = driver.reference_tier() if form == ["--decomposed"] else tier
+        for form in ([], ["--decomposed", "--quick"] if given.against == "decomposed" else ["--simple-kernels"]):
+            chosen = driver.reference_tier() if "--decomposed" in form else tier
             artifact = driver.compiled(driver.model(given.model + ".tn"), *words, *form, "--tier", chosen)
             seed = ["--seed", 2 if given.spoil and form else 1]
             results.append(driver.gradients(folder, artifact, inputs, "--init", *seed, "--tier", chosen)[1])

@@ -56,7 +56,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         def artifact(numerics, tier):
             return driver.compiled(models.specification(folder, options.model), "--recipe", "whole", "--grad", "--numerics",
-                                   numerics, "--tier", tier, *driver.settings(models.COMMON | sets))
+                                   numerics, "--tier", tier, *(["--quick"] if numerics == "f32" else []),
+                                   *driver.settings(models.COMMON | sets))
         for length in [length for length in lengths if length in LENGTHS]:
             draw = random.Random(length)
             given = [models.inputs(options.model, length, draw) for _ in range(2)]

@@ -32,11 +32,11 @@ def tenon(*words, folder=None, environment=None):
     return done.stdout
 
 
-def compiled(spec, *words):
+def compiled(spec, *words, beside=()):
     """An artifact of `tenon compile SPEC words...`, made once for all tests of a run that want the same. Read it only; it is not
     removed.
 
-    The key is the text of the file, the words and the compiler's files; imports beyond the library are not followed.
+    The key is the text of the file, the words, the compiler's files and those `beside` it; imports are not followed.
     """
     shelf = os.environ["TENON_TEST_ARTIFACTS"]
     command = os.path.realpath(shutil.which("tenon"))
@@ -44,7 +44,7 @@ def compiled(spec, *words):
     key = hashlib.sha256(repr([str(word) for word in words]).encode())
     with open(spec, "rb") as file:
         key.update(file.read())
-    for path in (command, library, os.path.join(ROOT, "models", "std.tn")):
+    for path in (command, library, os.path.join(ROOT, "models", "std.tn"), *beside):
         key.update(repr((path, os.stat(path).st_mtime_ns, os.stat(path).st_size)).encode())
     made = os.path.join(shelf, key.hexdigest()[:24])
     os.makedirs(shelf, exist_ok=True)

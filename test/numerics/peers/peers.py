@@ -10,6 +10,7 @@ are tested too.
 `sign` (of one gradient), `step` (the losses of one step more).
 """
 import argparse
+import glob
 import json
 import math
 import os
@@ -46,19 +47,15 @@ class Peer:
     def compile(self):
         """The specification with a recipe of its own: all its entries that are compared, and the training step."""
         case = self.case
-        inside = os.path.join(HERE, "Inputs", case.spec)
         bound = {**case.dims, **case.configs}
         text = f'import "{case.spec}"\ntrain {case.model} as peer {{\n  bind       ' + ", ".join(
             f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in bound.items()) + (
             f"\n  data       = caller\n  loss       = {case.loss}\n  optimizer  = {case.optimizer()}\n}}\n")
-        spec, self.artifact = os.path.join(self.folder, "peer.tn"), os.path.join(self.folder, "peer")
-        with open(spec, "w", encoding="utf-8") as file:
-            file.write(text)
         entries = [word for entry in ["train", *case.outputs] for word in ("--entry", entry)]
-        roots = ["--model-root", os.path.dirname(inside)] if os.path.exists(inside) else []
-        driver.tenon("compile", spec, "--model", case.model, "--recipe", "peer", *(["--f64"] if self.options.f64 else []),
-                     "--tier", driver.best_tier(), *entries, *roots, "--model-root", os.path.join(driver.ROOT, "models"), "-o",
-                     self.artifact)
+        models = os.path.join(driver.ROOT, "models")
+        self.artifact = driver.compiled(driver.specification(text, "peer"), "--model", case.model, "--recipe", "peer",
+                                        *(["--f64"] if self.options.f64 else []), "--tier", driver.best_tier(), *entries,
+                                        "--model-root", models, beside=sorted(glob.glob(os.path.join(models, "*.tn"))))
 
     def weights(self):
         self.file = os.path.join(self.folder, "weights.safetensors")

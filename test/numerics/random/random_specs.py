@@ -37,7 +37,7 @@ import library  # noqa: E402
 import walk  # noqa: E402
 from tensors import Tensor, count, tensor  # noqa: E402
 
-FORMS = {"fused": ("f64", []), "decomposed": ("f64", ["--decomposed"]), "f32": ("f32", [])}
+FORMS = {"fused": ("f64", []), "decomposed": ("f64", ["--decomposed", "--quick"]), "f32": ("f32", [])}
 BOUND = {"f64": 1e-10, "f32": 1e-3}  # of the largest value of a tensor, or of 1 % of the largest gradient
 # Functions that no random specification can have: distributions stand in initializers, the last two are not supported yet
 # (op_gradients.py proves both).
@@ -147,7 +147,8 @@ def check(specification, spoil, listed):
             file.write(specification.specification())
         try:
             if isinstance(specification, walk.Walk):
-                whole = compiled(path, seed, os.path.join(folder, "whole"), "--entry", "infer", "--f64", "--decomposed")
+                whole = compiled(path, seed, os.path.join(folder, "whole"), "--entry", "infer", "--f64", "--decomposed",
+                                 "--quick")
                 step = compiled(path, seed, os.path.join(folder, "step"), "--entry", "step", "--f64")
                 found = {"decomposed": walked(whole, "infer", specification), "fused": walked(step, "step", specification)}
                 ops = contents(path, "--entry", "step", "--f64") if listed else set()
