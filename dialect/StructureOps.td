@@ -14,11 +14,11 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     | offset | its place in the arenas, in bytes |
     | stride | bytes from one stack element to the next |
     | stacked, levels | whether, and in how many stacks, it lives |
-    | frozen | it is not trained |
+    | frozen; tenon.whole | it is not trained; beside `tenon.parameters`, its f32 lies in memory as f32, as f64 does |
     | lr, gradient, decay, clip, clip_group, frozen_at | what `tenon.optimize` does with it: one f64, or one per stack element |
 
     Constraints: C1 type has reals and numbers as sizes; C2 it has the sizes of its stacks: one or more `levels`; C3 an array of
-    the optimizer has one value or one per stack element; C4 offset and stride are not negative.
+    the optimizer has one value or one per stack element; C4 offset and stride are not negative; C5 `tenon.whole` has no value.
 
     Gradient: `tenon.write_gradient` stores it.
 
@@ -53,7 +53,7 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     | depths | index, one per stack it lives in | index |
 
     Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of
-    these, with elements of f32, of the module's `tenon.parameters`, or without it of `tenon.compute`: then it is the copy; C4 a
+    these, with its elements or, of f32, those of `tenon.parameters`, or without it of `tenon.compute`: the copy; C4 a
     depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is
     round * layers + place; C5 `remainder` stands on a value of `tenon.parameters` in a module with `tenon.remainders`: the value
     is the remainder of the parameter then, which only `tenon.join` reads; C6 one with tenon.panels is b of gemms with the same.

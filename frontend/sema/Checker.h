@@ -138,7 +138,6 @@ private:
   bool useKeywords(Scope *scope, const ast::Stmt &statement, LayerReference &layer);
   std::optional<Size> repeatCount(Scope *scope, const ast::Stmt &statement);
   Value inputValue(const ast::Stmt &statement);
-  void refuseParameterType(const ast::Type &type);
   bool boundState(Scope *scope, const ast::Stmt &statement, const Value &initial, double number, State &state);
   bool isAnotherShape(const std::string &path, const std::vector<AxisId> &axes) const;
   bool shapeParameter(Scope *scope, const ast::Stmt &statement, const std::vector<AxisId> &axes, Param &param);
