@@ -243,7 +243,7 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     by contractions as their operand b; S7 such a contraction reads a parameter; S8 a kernel for which something is to be chosen
     says it for the variant of the code; S9 it is a form that the kernel has, with the numbers of that form; S10 each is one that
     the form allows; S11 a block of a GPU has threads and shared memory for the tile; S12 panels are those
-    in which the target reads weights; S13 rows that lie apart (`tenon.row_steps`) are of results that kernels of the block alone
+    in which the target reads weights; S16 rows that lie apart (`tenon.row_steps`) are of results that kernels of the block alone
     read, and begin at multiples of 16 bytes.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,

@@ -67,7 +67,7 @@ LogicalResult verifyRowSteps(ModuleOp module, StringRef target, TakesRows takes)
     }
     if (good)
       return WalkResult::advance();
-    kernel->emitOpError("expects as ") << kRowSteps << " for each result 0 or, where kernels of " << target // S13
+    kernel->emitOpError("expects as ") << kRowSteps << " for each result 0 or, where kernels of " << target // S16
                                        << " in the same block alone read it, at least the innermost size and a multiple of "
                                        << kRowBytes << " bytes, got " << kernel->getAttr(kRowSteps);
     return WalkResult::interrupt();
