@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -52,6 +53,42 @@ struct ContractAllPlaces : OpRewritePattern<DotOp> {
       return success();
     }
     return rewriter.notifyMatchFailure(op, "not of a place and of something from outside");
+  }
+};
+
+/// What a loop reads with its dimensions in another order, and elementwise ops outside of it made for it alone, is made in that
+/// order: else each round goes through it across its rows, and so does its gradient.
+struct OrderOutside : OpRewritePattern<BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
+    auto loop = dyn_cast<StackOp>(op->getParentOp());
+    Operation *made = op.getX().getDefiningOp();
+    SmallVector<int64_t> dims(op.getDims());
+    if (!loop || !made || llvm::is_sorted(dims) || loop.getBody().isAncestor(made->getParentRegion()))
+      return rewriter.notifyMatchFailure(op, "no transposition of what is outside of a loop");
+    auto isWhole = [&](Value operand) { return sizesOf(tensorOf(operand)) == sizesOf(tensorOf(op.getX())); };
+    if (!made->hasTrait<ElementFormula>() || !made->hasOneUse() || !llvm::all_of(made->getOperands(), isWhole))
+      return rewriter.notifyMatchFailure(op, "not made for this alone by an elementwise op without random numbers");
+    SmallVector<int64_t> sorted(dims), places;
+    llvm::sort(sorted);
+    for (int64_t dim : dims)
+      places.push_back(llvm::find(sorted, dim) - sorted.begin());
+    auto turned = [&](RankedTensorType type) {
+      SmallVector<AffineExpr> sizes(sizesOf(type));
+      for (auto [k, size] : llvm::enumerate(sizesOf(type)))
+        sizes[places[k]] = size;
+      return tensorType(sizes, type.getElementType(), dimCountOf(type));
+    };
+    rewriter.setInsertionPoint(made);
+    IRMapping mapping;
+    for (Value operand : made->getOperands())
+      mapping.map(operand, BroadcastOp::create(rewriter, op.getLoc(), turned(tensorOf(operand)), operand,
+                                               rewriter.getDenseI64ArrayAttr(places)));
+    Operation *fresh = rewriter.clone(*made, mapping);
+    fresh->getResult(0).setType(turned(tensorOf(op.getX())));
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), fresh->getResult(0), rewriter.getDenseI64ArrayAttr(sorted));
+    return success();
   }
 };
 
@@ -138,7 +175,7 @@ void addLoopContractions(RewritePatternSet &patterns, bool afterDifferentiation)
   if (afterDifferentiation)
     patterns.add<SumOfContractions>(patterns.getContext());
   else
-    patterns.add<ContractAllPlaces>(patterns.getContext());
+    patterns.add<ContractAllPlaces, OrderOutside>(patterns.getContext());
 }
 
 } // namespace tenon

@@ -73,3 +73,36 @@ func.func @rows(%x: tensor<3x64x8xf32>, %dy: tensor<64x8xf32>) attributes {tenon
   tenon.output 1 "dw", %y#1 : tensor<8x8xf32>
   return
 }
+
+// -----
+
+// What each place reads transposed is made in that order before the loop; not where somebody else reads it, and not random numbers, which go by places.
+// BEFORE-LABEL: func.func @transposed
+// BEFORE: %[[TURNED:.*]] = tenon.broadcast %{{.*}} [1, 0] : tensor<4x3xf32> -> tensor<3x4xf32>
+// BEFORE: %[[E:.*]] = tenon.exp %[[TURNED]] : tensor<3x4xf32>
+// BEFORE: %[[READ:.*]] = tenon.tanh %{{.*}} : tensor<4x3xf32>
+// BEFORE: %[[DROPPED:.*]] = tenon.dropout
+// BEFORE: tenon.stack
+// BEFORE-DAG: tenon.broadcast %[[E]] [0, 2] : tensor<3x4xf32> -> tensor<3x2x4xf32>
+// BEFORE-DAG: tenon.broadcast %[[READ]] [2, 0] : tensor<4x3xf32> -> tensor<3x2x4xf32>
+// BEFORE-DAG: tenon.broadcast %[[DROPPED]] [2, 0] : tensor<4x3xf32> -> tensor<3x2x4xf32>
+// AFTER-LABEL: func.func @transposed
+// AFTER: tenon.exp %{{.*}} : tensor<4x3xf32>
+func.func @transposed(%t: index, %a: tensor<4x3xf32>, %h0: tensor<3x2x4xf32>) attributes {tenon.dims = ["T"]} {
+  %e = tenon.exp %a : tensor<4x3xf32>
+  %r = tenon.tanh %a : tensor<4x3xf32>
+  %d = tenon.dropout %a rate 0.5 site 3 : tensor<4x3xf32>
+  %y = tenon.stack affine_map<(d0) -> (d0)> (%h0) : (tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>) {
+  ^bb0(%at: index, %h: tensor<3x2x4xf32>):
+    %p = tenon.broadcast %e [2, 0] : tensor<4x3xf32> -> tensor<3x2x4xf32>
+    %q = tenon.broadcast %r [2, 0] : tensor<4x3xf32> -> tensor<3x2x4xf32>
+    %s = tenon.broadcast %d [2, 0] : tensor<4x3xf32> -> tensor<3x2x4xf32>
+    %pq = tenon.mul %p, %q : tensor<3x2x4xf32>
+    %pqs = tenon.mul %pq, %s : tensor<3x2x4xf32>
+    %n = tenon.mul %h, %pqs : tensor<3x2x4xf32>
+    tenon.yield %n : tensor<3x2x4xf32>
+  }
+  tenon.output 0 "y", %y : tensor<3x2x4xf32>
+  tenon.output 1 "r", %r : tensor<4x3xf32>
+  return
+}
