@@ -64,6 +64,7 @@ void takePretraining(Call &call, data::TaskSettings &task) {
   call.take("size", task.size);
   call.take("ids", task.input);
   call.take("question", task.question);
+  call.take("longest", task.longestAnswer);
   if (call.name == "squad")
     call.take("stride", task.windowStride);
   if (!stages.empty())
