@@ -111,6 +111,12 @@ static constexpr ExplainPage kRecipesAsAWhole[] = {
      "and to end: `steps`, `epochs`, `checkpoint`, `stop`, `average` and `valid` are for `tenon train`, which makes batches from "
      "a data task. `steps` and `epochs` are read all the same where the warm-up of the schedule is a share of the run.",
      "data = caller  steps = 1000  stop = patience(5)", "data = caller"},
+    {"T0630", "a loss that is not evaluated",
+     "A recipe evaluates the losses and metrics that it trains, and of the others those whose inputs its data make: a text for "
+     "masks has no classes, and a model may have heads for other data. An input that no data task makes, or that this one makes "
+     "with other axes, is more likely a slip of the pen.",
+     "in lable: index(C)[B]\nmetric acc = mean(argmax[C](logits) == lable)",
+     "in label: index(C)[B]\nmetric acc = mean(argmax[C](logits) == label)"},
 };
 ExplainPages explainRecipesAsAWhole() { return kRecipesAsAWhole; }
 

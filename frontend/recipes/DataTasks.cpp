@@ -63,13 +63,16 @@ std::vector<Function> lineTasks() {
                 {"seg", "BAT", Element::Whole, Values::Below, 2},
                 {"len", "BA", Element::Whole, Values::PlacesAndOne},
                 {"label", "B"}}),
-          task("squad", {c.file, c.vocab, c.length, starting(whole("stride"), 128), starting(whole("question"), 64)},
+          task("squad",
+               {c.file, c.vocab, c.pieces, c.length, starting(whole("stride"), 128), starting(whole("question"), 64), c.form,
+                c.pad, starting(whole("longest"), 30)},
                {c.ids,
                 c.seg,
                 c.len,
                 {"start", "B", Element::Whole, Values::Places},
                 {"end", "B", Element::Whole, Values::Places},
-                {"inside", "B", Element::Real}})};
+                {"inside", "B", Element::Real},
+                {"allowed", "BT", Element::Truth}})};
 }
 
 /// Tasks over lines of a text, for models that are trained before they have a task.

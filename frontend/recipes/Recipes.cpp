@@ -178,6 +178,53 @@ bool makesInputs(const Setting &data, bool hasId, const Entry &entry) {
   return task && (data.text == "caller" || inputsMissing(data, *task, hasId, entry).empty());
 }
 
+std::vector<std::string> inputsFromFiles(const CheckedRecipe &recipe) {
+  std::vector<std::string> names;
+  auto add = [&](const Setting *data) {
+    const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
+    const std::vector<std::string> own = task && task->input ? inputsFrom(*data, *task) : std::vector<std::string>();
+    names.insert(names.end(), own.begin(), own.end());
+  };
+  for (const RecipeTask &task : tasksOf(recipe))
+    add(task.data);
+  add(recipe.find("data"));
+  return names;
+}
+
+/// Whether any data task makes an input of this name.
+static bool isOfATask(const std::string &name) {
+  for (const std::string &task : schema::names("data task"))
+    for (const schema::Made &made : schema::find("data task", task)->makes)
+      if (made.name == name)
+        return true;
+  return false;
+}
+
+void warnNotEvaluated(const CheckedRecipe &recipe, const Setting &data, bool hasId, const Entry &entry, const std::string &what,
+                      ast::Range range, const std::vector<std::string> &given, Diagnostics &diagnostics) {
+  const schema::Function *task = schema::find("data task", data.text);
+  for (auto [input, axesDiffer] : inputsMissing(data, *task, hasId, entry)) {
+    if (!axesDiffer && (isOfATask(input->name) || contains(given, input->name)))
+      continue;
+    std::vector<std::string> names;
+    std::string made;
+    for (const schema::Made &each : task->makes) {
+      names.push_back(nameOf(data, *task, each));
+      if (names.back() == input->name)
+        made = written(each);
+    }
+    Diagnostic &warning =
+        diagnostics.warning("T0630", range,
+                            "recipe `" + recipe.name + "` does not evaluate the " + what + ": `" + data.text +
+                                "` does not make the input `" + input->name + "`" + (axesDiffer ? " with its axes" : ""),
+                            axesDiffer ? "`" + data.text + "` makes " + made : "it reads `" + input->name + "`");
+    warning.related.push_back({data.range, "the data"});
+    if (!axesDiffer)
+      suggest(warning, input->name, names, "inputs of " + data.text);
+    return;
+  }
+}
+
 void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasId, const Entry &entry, Diagnostics &diagnostics) {
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
   if (!task || (task->makes.empty() && !task->input))

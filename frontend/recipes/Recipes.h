@@ -56,8 +56,16 @@ const Setting *keywordOf(const Setting *call, std::string_view wanted);
 /// T0620: an input of a train entry that the data task does not make, or makes with other axes. `hasId`: the recipe's task says
 /// what the input `task` is.
 void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasId, const Entry &entry, Diagnostics &diagnostics);
+/// Sizes, channels and labels of `images` that differ from what a train entry reads (T0611, T0616, T0620).
+void checkPictures(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 /// Of all inputs of `entry`, whether the data task makes them.
 bool makesInputs(const Setting &data, bool hasId, const Entry &entry);
+/// T0630: `what` ("loss `ce`"), at `range`, is not evaluated for an input that hardly belongs to another data task: no task makes
+/// one of its name, or this one makes it with other axes. `given`: inputs that the model's recipes take from files.
+void warnNotEvaluated(const CheckedRecipe &recipe, const Setting &data, bool hasId, const Entry &entry, const std::string &what,
+                      ast::Range range, const std::vector<std::string> &given, Diagnostics &diagnostics);
+/// The inputs that a recipe takes from files of the user's own: arrays(x = "x.npy") gives x.
+std::vector<std::string> inputsFromFiles(const CheckedRecipe &recipe);
 
 /// T0625: a `generate` block whose entry cannot be fed by its own text. `entry` is the one that is written, not the one that
 /// walks: so `tenon check` and `tenon compile` say the same.

@@ -49,14 +49,17 @@ std::map<std::string, int64_t> wordsOf(const std::string &text, int64_t &count) 
   return words;
 }
 
-/// The numbers of the highest scores, the highest first, of equals the first place.
-std::vector<size_t> highest(const std::vector<double> &scores, size_t count) {
+/// The places with the highest scores, the highest first, of equals the first place.
+std::vector<AnswerPlaces::Place> highest(const std::vector<double> &scores, size_t count) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),
             [&](size_t x, size_t y) { return scores[x] > scores[y] || (scores[x] == scores[y] && x < y); });
   order.resize(std::min(order.size(), count));
-  return order;
+  std::vector<AnswerPlaces::Place> places;
+  for (size_t at : order)
+    places.push_back({static_cast<int64_t>(at), scores[at]});
+  return places;
 }
 
 } // namespace
@@ -105,28 +108,39 @@ double wordF1(std::string_view answer, std::string_view right) {
   return 2 * precision * recall / (precision + recall);
 }
 
-AnswerSearch::AnswerSearch(const SpanTask &task, int64_t longest, size_t nBest)
-    : task(task), longest(longest), nBest(nBest), best(task.questions().size()) {
+AnswerPlaces AnswerPlaces::best(const std::vector<double> &first, const std::vector<double> &last, size_t count) {
+  AnswerPlaces places{highest(first, count), {}};
+  places.last.assign(places.first.size(), highest(last, count));
+  return places;
+}
+
+AnswerSearch::AnswerSearch(const SpanTask &task) : task(task), best(task.questions().size()) {
   for (const Question &each : task.questions())
     hasUnanswered |= each.answers.empty();
 }
 
 void AnswerSearch::add(size_t window, const std::vector<double> &first, const std::vector<double> &last,
                        std::optional<double> none) {
+  const auto cls = static_cast<size_t>(task.windows()[window].cls);
+  add(window, AnswerPlaces::best(first, last, kMost), none.value_or(first[cls] + last[cls]), none.has_value());
+}
+
+void AnswerSearch::add(size_t window, const AnswerPlaces &places, double none, bool judged) {
   const SpanTask::Window &row = task.windows()[window];
   const int64_t shift = row.begin - row.before, end = row.before + row.length;
   Found &found = best[row.question];
-  found.judged = none.has_value();
-  found.none = std::min(found.none, none.value_or(first[0] + last[0]));
-  for (size_t i : highest(first, nBest))
-    for (size_t j : highest(last, nBest)) {
-      const auto from = static_cast<int64_t>(i), to = static_cast<int64_t>(j);
-      if (from < row.before || to >= end || to < from || to - from >= longest || !task.hasMostContext(window, from + shift))
+  found.judged = judged;
+  found.none = std::min(found.none, none);
+  for (size_t i = 0; i < places.first.size(); ++i)
+    for (const AnswerPlaces::Place &last : places.last[i]) {
+      const AnswerPlaces::Place &first = places.first[i];
+      if (first.at < row.before || last.at >= end || last.at < first.at || last.at - first.at >= task.longestAnswer() ||
+          !task.hasMostContext(window, first.at + shift))
         continue;
-      if (const double score = first[i] + last[j]; !found.any || score > found.score) {
+      if (const double score = first.score + last.score; !found.any || score > found.score) {
         found.any = true;
         found.score = score;
-        found.text = task.textOf(window, from + shift, to + shift);
+        found.text = task.textOf(window, first.at + shift, last.at + shift);
       }
     }
 }

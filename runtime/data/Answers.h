@@ -14,16 +14,33 @@ std::string normalizedAnswer(std::string_view text);
 bool isExactMatch(std::string_view answer, std::string_view right);
 double wordF1(std::string_view answer, std::string_view right);
 
-/// The best answer of each question over all of its windows: of the `nBest` first places with the highest scores and as many last
-/// ones, the pair with the highest sum that lies in the text, is no longer than `longest` symbols and begins where its window has
-/// the most context (google-research/bert, run_squad.py, write_predictions). Where some questions have no answer, none is given
-/// if the lowest score over the windows that there is none exceeds that of the answer by more than a threshold.
+/// Places of a window's row where an answer may begin, and for each of them those where it may then end.
+struct AnswerPlaces {
+  struct Place {
+    int64_t at;
+    double score;
+  };
+  std::vector<Place> first;
+  std::vector<std::vector<Place>> last; // of each of `first`
+  /// From scores of all places, of last ones whatever the first one is: the `count` highest of both.
+  static AnswerPlaces best(const std::vector<double> &first, const std::vector<double> &last, size_t count);
+};
+
+/// The best answer of each question over all of its windows: of the pairs of a first and a last place, that with the highest sum
+/// of scores that lies in the text, is not longer than the task allows and begins where its window has the most context
+/// (google-research/bert, run_squad.py, write_predictions). Where some questions have no answer, none is given if the lowest
+/// score over the windows that there is none exceeds that of the answer by more than a threshold.
 class AnswerSearch {
 public:
-  explicit AnswerSearch(const SpanTask &task, int64_t longest = 30, size_t nBest = 20);
-  /// Scores of the places of a window's row. `none`: that the window has no answer, of a model that judges this by itself; then
-  /// it alone is compared with the threshold. Without it that is the sum of the scores of place 0.
+  explicit AnswerSearch(const SpanTask &task);
+  /// Scores of all places, of which the `kMost` highest count. `none`: as below; without it the sum of both scores of <cls> is
+  /// compared with that of the answer.
   void add(size_t window, const std::vector<double> &first, const std::vector<double> &last, std::optional<double> none = {});
+  /// `none`: that the window has no answer, of a model that judges this by itself: it alone is compared with the threshold.
+  void add(size_t window, const AnswerPlaces &places, double none) { add(window, places, none, true); }
+  static constexpr size_t kMost = 20;
+  /// Whether some questions have no answer.
+  bool hasQuestionsWithout() const { return hasUnanswered; }
 
   /// Exact match and F1 in percent, the best over the right answers of each question.
   struct Measures {
@@ -56,9 +73,8 @@ private:
   std::string answerOf(size_t question, double threshold) const;
   Measures measured(size_t question, const std::string &answer) const;
   Best bestOf(double Measures::*measure) const;
+  void add(size_t window, const AnswerPlaces &places, double none, bool judged);
   const SpanTask &task;
-  int64_t longest;
-  size_t nBest;
   bool hasUnanswered = false;
   std::vector<Found> best;
 };

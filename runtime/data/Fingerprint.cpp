@@ -1,6 +1,7 @@
 #include "runtime/data/Fingerprint.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Hash.h"
+#include "runtime/data/Pictures.h"
 #include <algorithm>
 #include <filesystem>
 
@@ -30,6 +31,35 @@ Status hashFile(FileFingerprint &print) {
   return {};
 }
 
+/// Of a folder of pictures their names and sizes, and the bytes of all or, beyond kMostBytes, of every n-th one.
+Status hashPictures(FileFingerprint &print) {
+  Pictures pictures;
+  if (Status status = pictures.open(print.path, "", ""); status.failed())
+    return status;
+  runtime::Hash128 hash;
+  std::vector<uint64_t> sizes;
+  for (uint64_t i = 0; i < pictures.count(); ++i) {
+    std::error_code failed;
+    const std::string path = pictures.placeOf(i), name = path.substr(print.path.size());
+    sizes.push_back(fs::file_size(path, failed));
+    if (failed)
+      return inputError("cannot read '", path, "': ", failed.message());
+    print.bytes += sizes.back();
+    hash.add(name.c_str(), name.size() + 1);
+  }
+  hash.add(sizes.data(), sizes.size() * sizeof(uint64_t));
+  const uint64_t stride = std::max<uint64_t>(1, (print.bytes + kMostBytes - 1) / kMostBytes);
+  for (uint64_t i = 0; i < pictures.count(); i += stride) {
+    FileFingerprint one;
+    one.path = pictures.placeOf(i);
+    if (Status status = hashFile(one); status.failed())
+      return status;
+    hash.add(one.hash.data(), one.hash.size());
+  }
+  print.hash = hash.take();
+  return {};
+}
+
 const FileFingerprint *findPath(const std::vector<FileFingerprint> &files, const std::string &path) {
   auto found = std::find_if(files.begin(), files.end(), [&](const FileFingerprint &file) { return file.path == path; });
   return found == files.end() ? nullptr : &*found;
@@ -42,9 +72,10 @@ Status fingerprintFiles(const std::vector<std::string> &paths, std::vector<FileF
     std::error_code failed;
     FileFingerprint print;
     print.path = fs::absolute(path, failed).lexically_normal().string();
-    if (failed || !fs::is_regular_file(path, failed) || findPath(result, print.path))
+    const bool isFolder = !failed && fs::is_directory(path, failed);
+    if (failed || !(isFolder || fs::is_regular_file(path, failed)) || findPath(result, print.path))
       continue;
-    if (Status status = hashFile(print); status.failed())
+    if (Status status = isFolder ? hashPictures(print) : hashFile(print); status.failed())
       return status;
     result.push_back(std::move(print));
   }
@@ -60,6 +91,8 @@ std::string changedFiles(const std::vector<FileFingerprint> &before, const std::
     common |= earlier != nullptr;
     if (!earlier)
       say(file.path, " is new");
+    else if (std::error_code failed; *earlier != file && fs::is_directory(file.path, failed))
+      say(file.path, " has other pictures");
     else if (earlier->bytes != file.bytes)
       say(file.path, " has ", file.bytes, " bytes, before ", earlier->bytes);
     else if (earlier->hash != file.hash)

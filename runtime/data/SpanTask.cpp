@@ -10,7 +10,7 @@ using runtime::counted;
 
 namespace {
 
-enum : size_t { kIds, kSeg, kLen, kStart, kEnd, kInside };
+enum : size_t { kIds, kSeg, kLen, kStart, kEnd, kInside, kAllowed };
 
 } // namespace
 
@@ -24,6 +24,11 @@ Status SpanTask::open(const Vocabulary *known) {
     return status;
   path = pathIn(settings.folder, settings.file);
   Status status = Marks::find(symbols, settings.name, marks);
+  form = TextForm::ofMarks(marks.cls, marks.sep, 2);
+  if (status.ok() && !settings.form.empty())
+    status = TextForm::parse(settings.form, 2, symbols, form);
+  if (status.ok() && !form.placeOf(marks.cls, 0, 0))
+    status = inputError("form: '", settings.form, "' must have <cls>, which windows without their answer point to");
   if (status.ok())
     status = readQuestions(path, data);
   if (status.ok())
@@ -54,9 +59,9 @@ Status SpanTask::encode() {
 
 Status SpanTask::bind(const std::vector<InputTensor> &inputs) {
   Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding);
-  if (status.ok() && binding.T < settings.question + 4)
-    status = inputError("a question of up to ", settings.question, " symbols, three marks and a text need more than the ",
-                        binding.T, " places of a row; set question = .. to fewer");
+  if (const auto taken = settings.question + static_cast<int64_t>(form.marks()); status.ok() && binding.T <= taken)
+    status = inputError("a question of up to ", settings.question, " symbols, ", counted(form.marks(), "mark"),
+                        " and a text need more than the ", binding.T, " places of a row; set question = .. to fewer");
   if (status.failed())
     return status;
   cutWindows();
@@ -71,16 +76,24 @@ void SpanTask::cutWindows() {
   for (size_t i = 0; i < own.size(); ++i) {
     firstWindow.push_back(all.size());
     const int64_t asked = std::min(static_cast<int64_t>(question[i].size()), settings.question),
-                  room = std::max<int64_t>(1, most - asked - 3),
+                  room = std::max<int64_t>(1, most - asked - static_cast<int64_t>(form.marks())),
                   count = static_cast<int64_t>(contexts[own[i].context].ids.size());
     for (int64_t begin = 0; begin < count; begin += std::min(room, settings.windowStride)) {
       const int64_t length = std::min(room, count - begin);
-      all.push_back({i, begin, length, asked + 2});
+      Window &window = all.emplace_back(Window{i, begin, length, asked, 0, 0});
+      const int64_t padding = settings.padLeft ? binding.T - rowLength(window) : 0;
+      window.before = padding + static_cast<int64_t>(form.placeOfB(static_cast<size_t>(asked)));
+      window.cls =
+          padding + static_cast<int64_t>(*form.placeOf(marks.cls, static_cast<size_t>(asked), static_cast<size_t>(length)));
       if (begin + length == count)
         break;
     }
   }
   firstWindow.push_back(all.size());
+}
+
+int64_t SpanTask::rowLength(const Window &window) const {
+  return static_cast<int64_t>(form.marks()) + window.asked + window.length;
 }
 
 std::vector<std::string> SpanTask::notes() const {
@@ -95,7 +108,7 @@ std::vector<std::string> SpanTask::notes() const {
                             settings.question, " symbols: only the beginning is read"));
   if (without > 0 && part == Part::Training)
     result.push_back(concat(counted(without, "question"), " of ", path, without == 1 ? " has" : " have",
-                            " no answer: `start` and `end` are 0 there, and `inside`"));
+                            " no answer: `start` and `end` are the place of <cls> there, and `inside` is 0"));
   return result;
 }
 
@@ -134,23 +147,25 @@ std::string SpanTask::textOf(size_t window, int64_t first, int64_t last) const {
 Status SpanTask::writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {
   const Writer write(binding, inputs);
   const Window &window = all[row];
-  std::vector<int32_t> ids = {marks.cls};
   const std::vector<int32_t> &asked = question[window.question], &context = contexts[own[window.question].context].ids;
-  ids.insert(ids.end(), asked.begin(), asked.begin() + (window.before - 2));
-  ids.push_back(marks.sep);
-  ids.insert(ids.end(), context.begin() + window.begin, context.begin() + window.begin + window.length);
-  ids.push_back(marks.sep);
-  const auto length = static_cast<int64_t>(ids.size());
+  const auto from = context.begin() + window.begin;
+  std::vector<std::pair<int32_t, int32_t>> made;
+  form.join({asked.begin(), asked.begin() + window.asked}, {from, from + window.length}, static_cast<size_t>(binding.T), made);
+  const int64_t length = rowLength(window), padding = settings.padLeft ? binding.T - length : 0;
   for (int64_t t = 0; t < binding.T; ++t) {
-    write.integer(kIds, b * binding.T + t, t < length ? ids[static_cast<size_t>(t)] : marks.pad);
-    write.integer(kSeg, b * binding.T + t, t >= window.before && t < length);
+    const bool isText = t >= window.before && t < window.before + window.length;
+    const auto [id, segment] =
+        t >= padding && t < padding + length ? made[static_cast<size_t>(t - padding)] : std::pair(marks.pad, int32_t{0});
+    write.integer(kIds, b * binding.T + t, id);
+    write.integer(kSeg, b * binding.T + t, segment);
+    write.truth(kAllowed, b * binding.T + t, isText || t == window.cls);
   }
   const Question &answered = own[window.question];
   const auto [first, last] = answerOf(answered);
   const bool inside = !answered.answers.empty() && first >= window.begin && last < window.begin + window.length;
   write.integer(kLen, b, length);
-  write.integer(kStart, b, inside ? first - window.begin + window.before : 0);
-  write.integer(kEnd, b, inside ? last - window.begin + window.before : 0);
+  write.integer(kStart, b, inside ? first - window.begin + window.before : window.cls);
+  write.integer(kEnd, b, inside ? last - window.begin + window.before : window.cls);
   write.real(kInside, b, inside);
   return {};
 }

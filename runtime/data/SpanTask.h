@@ -4,11 +4,12 @@
 #include "runtime/data/Masking.h"
 #include "runtime/data/Questions.h"
 #include "runtime/data/RowTask.h"
+#include "runtime/data/TextRows.h"
 
 namespace tenon::data {
 
-/// google-research/bert, run_squad.py, convert_examples_to_features: a row is [CLS] question [SEP] window [SEP]; windows move on
-/// by `stride` symbols of the text. What is held out are questions, with all their windows.
+/// google-research/bert, run_squad.py, convert_examples_to_features: a row is [CLS] question [SEP] window [SEP], or as the form
+/// says; windows move on by `stride` symbols of the text. What is held out are questions, with all their windows.
 class SpanTask : public RowTask {
 public:
   using RowTask::RowTask;
@@ -20,12 +21,15 @@ public:
   struct Window {
     size_t question;       // of `questions`
     int64_t begin, length; // symbols of its context
+    int64_t asked;         // symbols of the question that the row has
     int64_t before;        // places of the row in front of them
+    int64_t cls;           // place of <cls>, which a window without its answer points to
   };
   /// Of this part; row i of an evaluation is windows()[i].
   const std::vector<Window> &windows() const { return all; }
   const std::vector<Question> &questions() const { return own; }
   int64_t places() const { return binding.T; }
+  int64_t longestAnswer() const { return settings.longestAnswer; }
   /// Whether of all windows that have a symbol this one has the most around it; `at`: of the context.
   bool hasMostContext(size_t window, int64_t at) const;
   /// What stands in the context of a window from one symbol to another, both of the context.
@@ -37,6 +41,8 @@ private:
     std::vector<TextPlace> places; // bytes of the context
   };
   Status encode();
+  /// What the row of a window has, with its padding behind or in front.
+  int64_t rowLength(const Window &window) const;
   void cutWindows();
   /// The symbols of the first answer, if there is one.
   std::pair<int64_t, int64_t> answerOf(const Question &question) const;
@@ -51,6 +57,7 @@ private:
   std::vector<size_t> firstWindow; // of each of `own`, and one more
   Binding binding;
   Marks marks;
+  TextForm form; // a: the question, b: the window
 };
 
 } // namespace tenon::data

@@ -83,6 +83,7 @@ struct TaskSettings {
   int64_t cropSize = 0;                      // images: pixels around what is padded; of a side of what is resized
   bool flip = false;                         // images
   int64_t windowStride = 128, question = 64; // squad: symbols that a window moves on by; of a question
+  int64_t longestAnswer = 30;                // squad: symbols of an answer that an evaluation may find
 };
 
 class SpanTask;

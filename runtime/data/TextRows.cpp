@@ -74,13 +74,12 @@ Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow
 Status TextForm::parse(const std::string &form, size_t texts, const Vocabulary &vocabulary, TextForm &result) {
   const auto cls = vocabulary.special("cls"), sep = vocabulary.special("sep");
   if (form.empty() && cls && sep) {
-    result.parts = {*cls, kFirst, *sep};
-    if (texts == 2)
-      result.parts.insert(result.parts.end(), {kSecond, *sep});
+    result = ofMarks(*cls, *sep, texts);
     return {};
   }
   if (form.empty() && texts == 2)
     return inputError("the vocabulary has no <cls> and <sep>, so say how both texts stand in a row: form = \"a <symbol> b\"");
+  result.parts.clear();
   std::istringstream words(form.empty() ? "a" : form);
   size_t seen[2] = {};
   for (std::string word; words >> word;) {
@@ -101,21 +100,42 @@ Status TextForm::parse(const std::string &form, size_t texts, const Vocabulary &
              : inputError("form: '", form, "' must have ", texts == 2 ? "a and b" : "a", " once");
 }
 
+TextForm TextForm::ofMarks(int32_t cls, int32_t sep, size_t texts) {
+  TextForm form;
+  form.parts = {cls, kFirst, sep};
+  if (texts == 2)
+    form.parts.insert(form.parts.end(), {kSecond, sep});
+  return form;
+}
+
+size_t TextForm::marks() const {
+  return static_cast<size_t>(std::count_if(parts.begin(), parts.end(), [](int32_t part) { return part >= 0; }));
+}
+
+std::optional<size_t> TextForm::placeOf(int32_t symbol, size_t a, size_t b) const {
+  size_t place = 0;
+  for (int32_t part : parts) {
+    if (part == symbol)
+      return place;
+    place += part == kFirst ? a : part == kSecond ? b : 1;
+  }
+  return std::nullopt;
+}
+
 bool TextForm::join(std::vector<int32_t> a, std::vector<int32_t> b, size_t most,
                     std::vector<std::pair<int32_t, int32_t>> &row) const {
-  const auto marks = static_cast<size_t>(std::count_if(parts.begin(), parts.end(), [](int32_t part) { return part >= 0; }));
-  const size_t room = most > marks ? most - marks : 0;
+  const size_t room = most > marks() ? most - marks() : 0;
   const bool cut = a.size() + b.size() > room;
   while (a.size() + b.size() > room)
     (a.size() > b.size() ? a : b).pop_back();
-  int32_t segment = 0;
+  int32_t segment = 0, texts = 0;
   row.clear();
   for (int32_t part : parts) {
     if (part >= 0) {
       row.emplace_back(part, segment);
       continue;
     }
-    segment = part == kSecond ? 1 : segment;
+    segment = texts++;
     for (int32_t id : part == kFirst ? a : b)
       row.emplace_back(id, segment);
   }

@@ -21,9 +21,17 @@ public:
   /// `texts`: 1 or 2; an empty form is that of BERT where the vocabulary has <cls> and <sep>, else the text alone. Errors name
   /// the symbol that there is not, or the text.
   static Status parse(const std::string &form, size_t texts, const Vocabulary &vocabulary, TextForm &result);
+  /// BERT's: [CLS] a [SEP], and b [SEP] behind it.
+  static TextForm ofMarks(int32_t cls, int32_t sep, size_t texts);
   /// At most `most` symbols: the longer text loses its end first (google-research/bert, run_classifier.py). Second of each: 0 up
-  /// to what stands in front of b, then 1. True if a text was cut.
+  /// to what stands in front of the second of two texts, then 1. True if a text was cut.
   bool join(std::vector<int32_t> a, std::vector<int32_t> b, size_t most, std::vector<std::pair<int32_t, int32_t>> &row) const;
+
+  /// The symbols beside the texts, and how many symbols stand in front of b and of a symbol where a has so many and b as well;
+  /// nothing where there is no such symbol.
+  size_t marks() const;
+  size_t placeOfB(size_t a) const { return *placeOf(kSecond, a, 0); }
+  std::optional<size_t> placeOf(int32_t symbol, size_t a, size_t b) const;
 
 private:
   static constexpr int32_t kFirst = -1, kSecond = -2; // the texts

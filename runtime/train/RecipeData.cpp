@@ -1,6 +1,6 @@
 // A data task of a recipe: its settings by the table of tasks.
+#include "frontend/recipes/Crop.h"
 #include "runtime/train/RecipeParts.h"
-#include <charconv>
 
 namespace tenon::train {
 
@@ -30,8 +30,6 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
              : call.finish();
 }
 
-constexpr int64_t kMostPixels = 1 << 16; // along a side
-
 Status takePictures(Call &call, data::TaskSettings &task) {
   std::string folder, crop, norm;
   call.take("folder", folder);
@@ -45,19 +43,11 @@ Status takePictures(Call &call, data::TaskSettings &task) {
   task.norm = norm == "half"       ? data::PictureNorm::Half
               : norm == "imagenet" ? data::PictureNorm::ImageNet
                                    : data::PictureNorm::Range;
-  for (const auto &[form, kind] : {std::pair<std::string_view, data::PictureCrop>("random resized ", data::PictureCrop::Resized),
-                                   {"random padded ", data::PictureCrop::Padded}})
-    if (crop.starts_with(form)) {
-      const char *begin = crop.data() + form.size(), *end = crop.data() + crop.size();
-      auto [rest, failed] = std::from_chars(begin, end, task.cropSize);
-      if (failed == std::errc() && rest == end && task.cropSize > 0 && task.cropSize <= kMostPixels)
-        task.crop = kind;
-    }
-  return crop.empty() || task.crop != data::PictureCrop::None
-             ? Status()
-             : inputError(
-                   "crop must be \"random resized N\", a part in the size N x N, or \"random padded N\", a part of the picture "
-                   "with N pixels around it");
+  if (const auto form = schema::parseCrop(crop)) {
+    task.crop = form->resized ? data::PictureCrop::Resized : data::PictureCrop::Padded;
+    task.cropSize = form->size;
+  }
+  return crop.empty() || task.crop != data::PictureCrop::None ? Status() : inputError("crop must be ", schema::kCropForms);
 }
 
 /// Settings of tasks that published models are trained or fine-tuned by.
@@ -74,6 +64,7 @@ void takePretraining(Call &call, data::TaskSettings &task) {
   call.take("size", task.size);
   call.take("ids", task.input);
   call.take("question", task.question);
+  call.take("longest", task.longestAnswer);
   if (call.name == "squad")
     call.take("stride", task.windowStride);
   if (!stages.empty())

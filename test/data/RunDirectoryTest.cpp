@@ -178,6 +178,28 @@ TEST_F(RunFiles, DamagedSettingsAreNamed) {
   }
 }
 
+TEST_F(RunFiles, FingerprintsOfPictures) {
+  std::filesystem::create_directories(folder + "/pictures/a");
+  write("pictures/a/1.pgm", "P5 1 1 255\n1");
+  write("pictures/a/2.pgm", "P5 1 1 255\n2");
+  auto printed = [&] {
+    std::vector<FileFingerprint> prints;
+    EXPECT_TRUE(tenon::data::fingerprintFiles({folder + "/pictures"}, prints).ok());
+    return prints;
+  };
+  const std::vector<FileFingerprint> before = printed();
+  ASSERT_EQ(before.size(), 1u);
+  EXPECT_EQ(before[0].bytes, 24u);
+  write("pictures/a/other", "no picture");
+  EXPECT_EQ(changedFiles(before, printed()), "");
+  write("pictures/a/2.pgm", "P5 1 1 255\n3");
+  EXPECT_EQ(changedFiles(before, printed()), folder + "/pictures has other pictures");
+  write("pictures/a/2.pgm", "P5 1 1 255\n2");
+  EXPECT_EQ(changedFiles(before, printed()), "");
+  std::filesystem::rename(folder + "/pictures/a", folder + "/pictures/b");
+  EXPECT_EQ(changedFiles(before, printed()), folder + "/pictures has other pictures");
+}
+
 TEST_F(RunFiles, FingerprintsTellWhatChanged) {
   write("a", std::string(5'000'000, 'a') + "1");
   write("b", "bb");

@@ -78,11 +78,15 @@ TEST(Spans, WindowsAndWhereTheAnswerStands) {
 
 TEST(Spans, TheBestAnswerOfAllWindows) {
   std::unique_ptr<DataTask> task;
-  ASSERT_TRUE(makeTask(settingsOf("squad", line("cx d", 5)), Part::HeldOut, nullptr, task).ok());
+  TaskSettings settings = settingsOf("squad", line("cx d", 5));
   Batch batch = batchOf(2, 9);
-  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  auto open = [&](int64_t longest) {
+    settings.longestAnswer = longest;
+    EXPECT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok() && task->bind(batch.tensors).ok());
+  };
   auto found = [&](std::vector<double> first, std::vector<double> last, int64_t longest) {
-    AnswerSearch search(*task->spans(), longest);
+    open(longest);
+    AnswerSearch search(*task->spans());
     search.add(0, std::vector<double>(9, -50), std::vector<double>(9, -50));
     search.add(1, first, last);
     return search.predictions();
@@ -91,10 +95,39 @@ TEST(Spans, TheBestAnswerOfAllWindows) {
   EXPECT_NE(found({99, 0, 0, 0, 5, 4, 0, 0, 0}, {99, 0, 0, 0, 0, 0, 7, 3, 0}, 30).find("\"q\": \"x d\""), std::string::npos);
   EXPECT_NE(found({0, 0, 0, 0, 0, 0, 9, 0, 0}, {0, 0, 0, 0, 9, 0, 5, 0, 0}, 30).find("\"q\": \"d\""), std::string::npos);
   EXPECT_NE(found({0, 0, 0, 0, 0, 9, 8, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 9, 0}, 2).find("\"q\": \"d e\""), std::string::npos);
+  open(30);
   AnswerSearch search(*task->spans());
   search.add(0, {0, 0, 0, 0, 0, 0, 9, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 9, 0});
   EXPECT_EQ(search.result().all.exact, 0); // "cx" of "cx d"
   EXPECT_NEAR(search.result().all.f1, 100 * 2 * 1 * 0.5 / 1.5, 1e-9);
+}
+
+/// The text first, <cls> last and padding in front (XLNet), with pairs of places that a model has chosen.
+TEST(Spans, AnotherFormAndPlacesOfTheModelsOwn) {
+  TaskSettings settings = settingsOf("squad", line("cx d", 5));
+  settings.form = "b [SEP] a [CLS]";
+  settings.padLeft = true;
+  settings.length = 8;
+  std::unique_ptr<DataTask> task;
+  ASSERT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok());
+  Batch batch = batchOf(2, 9);
+  batch.add("allowed", DataType::Bool, {2, 9});
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {0, 5, 6, 7, 10, 3, 9, 8, 2});
+  expectRow(batch, "seg", 0, {0, 0, 0, 0, 0, 0, 1, 1, 1});
+  expectRow(batch, "len", 0, {8, 8});
+  expectRow(batch, "start", 0, {8, 1}); // the first window points to [CLS]
+  expectRow(batch, "end", 0, {8, 3});
+  for (int64_t t = 0; t < 9; ++t)
+    EXPECT_EQ(batch.truth("allowed", t), (t >= 1 && t < 5) || t == 8) << t;
+  AnswerSearch search(*task->spans());
+  search.add(0, AnswerPlaces{{{8, 9}, {1, 1}}, {{{8, 9}}, {{8, 9}, {2, 1}}}}, 0); // [CLS] is no answer
+  EXPECT_NE(search.predictions().find("\"q\": \"a  b\""), std::string::npos);
+  search.add(1, AnswerPlaces{{{2, 1}, {3, 2}}, {{{3, 5}, {4, 2}}, {{1, 9}, {4, 3}}}}, 0); // the end is that of its own beginning
+  EXPECT_NE(search.predictions().find("\"q\": \"x d\""), std::string::npos);
+  settings.form = "b [SEP] a";
+  EXPECT_NE(errorOf(settings).find("form: 'b [SEP] a' must have <cls>"), std::string::npos);
 }
 
 /// Three questions about one text, the last one without an answer; scores as run_squad.py takes them, measures as

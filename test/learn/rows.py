@@ -171,6 +171,11 @@ add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
 add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
     dead=[("qa_outputs(bert(ids, iota[T](), seg, iota[S]() < len))",
            "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW, shifted=("start", "end"))
+add("xlnet, spans", "xlnet_heads.tn", "XLNetSpan", ["span", "absent"], rows(tasks.asked, 16),
+    {"B": 16, "T": 16, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2}, 400, BERT_ADAM, FALLING,
+    dead=[("dropout(blocks(dropout(emb[V: ids], rate)), rate)",
+           "stop_gradient(dropout(blocks(dropout(emb[V: ids], rate)), rate))")],
+    wrong=[("mask  j >= T - len", "mask  j == i")], shifted=("start", "end", "inside"))
 add("bert, tags", "bert_heads.tn", "Tag", ["ce"], rows(tasks.entities, 16), {**HEADS, "C": 9}, 500, BERT_ADAM, FALLING,
     dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
 add("bert, choice", "bert_heads.tn", "Choice", ["ce"], lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),

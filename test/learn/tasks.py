@@ -244,6 +244,29 @@ def spans(draw, rows, T):
     return table
 
 
+def asked(draw, rows, T):
+    """The same with padding in front and <cls> (1) behind; in a third of the texts one of the marks is lacking, and there is no
+    answer: both places are that of <cls>."""
+    table = Rows()
+    for _ in range(rows):
+        length, none = draw.randint(T // 2 + 2, T), draw.random() < 1 / 3
+        ids = [draw.randint(2, 3) for _ in range(T - length)] + [4 + draw.randrange(12) for _ in range(length)]
+        begin, end = sorted(draw.sample(range(T - length, T - 2), 2))
+        end += end - begin == 1
+        ids[T - 1], ids[begin], ids[end] = 1, 2, 3
+        if none:
+            ids[draw.choice((begin, end))] = 4 + draw.randrange(12)
+        start, stop = (T - 1, T - 1) if none else (begin + 1, end - 1)
+        table.add((T,), ids=ids, seg=[0] * T)
+        table.add((T,), "bool", allowed=[place >= T - length for place in range(T)])
+        table.add(len=length, start=start, end=stop)
+        table.add(kind="f32", inside=float(not none))
+        table.counts("span", ("start", start))
+        table.counts("span", ("end", stop))
+        table.counts("absent", int(none))
+    return table
+
+
 def entities(draw, rows, T, weights=True):
     """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for a place that
     stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way."""

@@ -66,6 +66,7 @@ bool tryRows(Random &random, const std::string &folder) {
   settings.windowStride = 1 + static_cast<int64_t>(random.below(16));
   settings.length = random.below(2) ? 0 : 1 + static_cast<int64_t>(random.below(24));
   settings.padLeft = random.below(2);
+  settings.form = settings.name == "squad" && random.below(2) ? "b <sep> a <sep> <cls>" : "";
   settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
   const bool trains = random.below(2);
   std::unique_ptr<data::DataTask> task;

@@ -1,20 +1,11 @@
 #include "tools/tenon/Answers.h"
 #include "runtime/base/Convert.h"
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::driver {
 
 namespace {
-
-constexpr const char *kOutputs[] = {"first", "last"}, *kNone = "none";
-
-/// The number of an output, or -1.
-int outputOf(const runtime::EntryInfo &entry, const std::string &name) {
-  for (size_t i = 0; i < entry.outputs.size(); ++i)
-    if (entry.outputs[i].name == name)
-      return static_cast<int>(i);
-  return -1;
-}
 
 /// The sizes of the axes of an entry's inputs: a recipe binds those of its own entries alone.
 std::map<std::string, int64_t> sizesOf(const runtime::Context &context) {
@@ -25,16 +16,130 @@ std::map<std::string, int64_t> sizesOf(const runtime::Context &context) {
   return sizes;
 }
 
-/// The scores of all places of the batch of the last run.
-Status readScores(const runtime::Context &context, int output, std::vector<double> &scores) {
-  auto place = context.output(output);
-  if (place.failed())
-    return place.status();
-  const runtime::BoundTensor &bound = context.outputs()[static_cast<size_t>(output)];
-  for (size_t i = 0; i < scores.size(); ++i)
-    scores[i] = runtime::numberAt(bound.type, *place, i);
-  return {};
-}
+/// The outputs of an entry that says where answers may stand, and their values for the batch of its last run. Either `first` and
+/// `last` are scores of all places, [B, T], or they are the best places, whole numbers [B, N] and [B, N, M], whose scores are
+/// `first_score` and `last_score`. `none` [B]: that there is no answer.
+class AnswerOutputs {
+public:
+  static bool has(const runtime::EntryInfo &entry) { return find(entry, "first") >= 0 && find(entry, "last") >= 0; }
+  explicit AnswerOutputs(const runtime::Context &context) : context(context) {}
+
+  /// `mustJudge`: some questions have no answer.
+  Status check(int64_t places, bool mustJudge) {
+    T = places;
+    const std::vector<int64_t> shape = shapeOf("first");
+    listed = !isReal(typeOf("first"));
+    Status status;
+    if (!listed)
+      status = checkOutput("first", "a real number for each place of each row", shape.size() == 2 && shape[1] == T);
+    else
+      status = checkOutput("first", "whole numbers for each row", shape.size() == 2 && typeOf("first") == runtime::DataType::I32);
+    if (status.failed())
+      return status;
+    B = shape[0];
+    N = shape[1];
+    if (!listed) {
+      status =
+          checkOutput("last", "a real number for each place of each row", shapeOf("last") == shape && isReal(typeOf("last")));
+    } else {
+      const std::vector<int64_t> last = shapeOf("last");
+      M = last.empty() ? 0 : last.back();
+      status = checkOutput("last", "whole numbers for each place of `first`",
+                           last == std::vector<int64_t>{B, N, M} && typeOf("last") == runtime::DataType::I32);
+      for (const char *name : {"first", "last"})
+        if (const std::string score = std::string(name) + "_score"; status.ok())
+          status = checkOutput(score, concat("a real number for each place of `", name, "`"),
+                               shapeOf(score) == shapeOf(name) && isReal(typeOf(score)));
+    }
+    judges = find(context.entry(), "none") >= 0;
+    if (status.ok() && (judges || (listed && mustJudge)))
+      status = checkOutput("none", "a real number for each row: that there is no answer",
+                           shapeOf("none") == std::vector<int64_t>{B} && isReal(typeOf("none")));
+    return status;
+  }
+
+  Status read() {
+    for (const char *name : {"first", "last", "first_score", "last_score", "none"})
+      if (const int output = find(context.entry(), name); output >= 0)
+        if (Status status = read(output, values[name]); status.failed())
+          return status;
+    if (listed)
+      for (const char *name : {"first", "last"})
+        for (double place : values[name])
+          if (place < 0 || place >= static_cast<double>(T))
+            return inputError("the output '", name, "' of the entry ", context.entry().name, " has the place ",
+                              static_cast<int64_t>(place), ", and a row has those from 0 to ", T - 1);
+    return {};
+  }
+
+  void add(data::AnswerSearch &search, size_t window, int64_t row) {
+    const double none = judges ? values["none"][static_cast<size_t>(row)] : -HUGE_VAL;
+    if (!listed) {
+      search.add(window, part("first", row, T), part("last", row, T), judges ? std::optional<double>(none) : std::nullopt);
+      return;
+    }
+    data::AnswerPlaces places;
+    for (int64_t i = row * N; i < (row + 1) * N; ++i) {
+      places.first.push_back(placeOf("first", "first_score", i));
+      std::vector<data::AnswerPlaces::Place> &last = places.last.emplace_back();
+      for (int64_t j = i * M; j < (i + 1) * M; ++j)
+        last.push_back(placeOf("last", "last_score", j));
+    }
+    search.add(window, places, none);
+  }
+
+  int64_t rows() const { return B; }
+
+private:
+  /// The number of an output, or -1.
+  static int find(const runtime::EntryInfo &entry, const std::string &name) {
+    for (size_t i = 0; i < entry.outputs.size(); ++i)
+      if (entry.outputs[i].name == name)
+        return static_cast<int>(i);
+    return -1;
+  }
+  const runtime::BoundTensor *tensor(const std::string &name) const {
+    const int output = find(context.entry(), name);
+    return output < 0 ? nullptr : &context.outputs()[static_cast<size_t>(output)];
+  }
+  std::vector<int64_t> shapeOf(const std::string &name) const {
+    return tensor(name) ? tensor(name)->shape : std::vector<int64_t>();
+  }
+  runtime::DataType typeOf(const std::string &name) const { return tensor(name) ? tensor(name)->type : runtime::DataType::Bool; }
+
+  Status checkOutput(const std::string &name, const std::string &what, bool fits) const {
+    return fits ? Status()
+                : inputError("the output '", name, "' of the entry ", context.entry().name, " must be ", what,
+                             ", for answers to be found", tensor(name) ? "" : "; there is none");
+  }
+
+  Status read(int output, std::vector<double> &all) {
+    auto place = context.output(output);
+    if (place.failed())
+      return place.status();
+    const runtime::BoundTensor &bound = context.outputs()[static_cast<size_t>(output)];
+    size_t count = 1;
+    for (int64_t size : bound.shape)
+      count *= static_cast<size_t>(size);
+    all.resize(count);
+    for (size_t i = 0; i < count; ++i)
+      all[i] = runtime::numberAt(bound.type, *place, i);
+    return {};
+  }
+
+  std::vector<double> part(const char *name, int64_t row, int64_t width) {
+    const auto begin = values[name].begin() + row * width;
+    return {begin, begin + width};
+  }
+  data::AnswerPlaces::Place placeOf(const char *name, const char *score, int64_t at) {
+    return {static_cast<int64_t>(values[name][static_cast<size_t>(at)]), values[score][static_cast<size_t>(at)]};
+  }
+
+  const runtime::Context &context;
+  bool listed = false, judges = false;
+  int64_t B = 0, T = 0, N = 0, M = 0;
+  std::map<std::string, std::vector<double>> values;
+};
 
 } // namespace
 
@@ -44,7 +149,7 @@ Expected<std::optional<Answers>> findAnswers(data::DataTask &task, const runtime
                                              double threshold) {
   const std::vector<runtime::EntryInfo> &entries = parameters->manifest().entries;
   const auto entry = std::find_if(entries.begin(), entries.end(), [](const runtime::EntryInfo &each) {
-    return each.kind == runtime::EntryInfo::Kind::Out && outputOf(each, kOutputs[0]) >= 0 && outputOf(each, kOutputs[1]) >= 0;
+    return each.kind == runtime::EntryInfo::Kind::Out && AnswerOutputs::has(each);
   });
   if (entry == entries.end())
     return std::optional<Answers>();
@@ -55,45 +160,22 @@ Expected<std::optional<Answers>> findAnswers(data::DataTask &task, const runtime
     status = train::makeContext(parameters, entry->name, sizesOf(evaluation), pool, context);
   if (status.ok())
     status = train::Feeder::create(*context, task, feeder, id);
-  const std::vector<int64_t> shape =
-      status.ok() ? context->outputs()[static_cast<size_t>(outputOf(*entry, kOutputs[0]))].shape : std::vector<int64_t>();
-  for (const char *name : kOutputs)
-    if (status.ok()) {
-      const runtime::BoundTensor &output = context->outputs()[static_cast<size_t>(outputOf(*entry, name))];
-      if (output.shape != shape || shape.size() != 2 || shape[1] != task.spans()->places() || !isReal(output.type))
-        status = inputError("the output '", name, "' of the entry ", entry->name,
-                            " must be a real number for each place of each row, for answers to be found");
-    }
-  const int none = outputOf(*entry, kNone);
-  if (status.ok() && none >= 0) {
-    const runtime::BoundTensor &output = context->outputs()[static_cast<size_t>(none)];
-    if (output.shape != std::vector<int64_t>{shape[0]} || !isReal(output.type))
-      status = inputError("the output '", kNone, "' of the entry ", entry->name,
-                          " must be a real number for each row: that there is no answer");
-  }
   if (status.failed())
     return status;
   data::AnswerSearch search(*task.spans());
-  const auto rows = static_cast<size_t>(shape[0]), places = static_cast<size_t>(shape[1]);
-  std::vector<double> scores[2] = {std::vector<double>(rows * places), std::vector<double>(rows * places)}, judged(rows);
-  for (uint64_t batch = 0; batch < task.evaluationBatches(); ++batch) {
+  AnswerOutputs outputs(*context);
+  status = outputs.check(task.spans()->places(), search.hasQuestionsWithout());
+  for (uint64_t batch = 0; batch < task.evaluationBatches() && status.ok(); ++batch) {
     status = feeder->fillEvaluation(batch);
     if (status.ok())
       status = context->run();
-    for (size_t i = 0; i < 2 && status.ok(); ++i)
-      status = readScores(*context, outputOf(*entry, kOutputs[i]), scores[i]);
-    if (status.ok() && none >= 0)
-      status = readScores(*context, none, judged);
-    if (status.failed())
-      return status;
-    auto row = [&](const std::vector<double> &all, size_t b) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(b * places);
-      return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(places));
-    };
-    for (size_t b = 0; b < static_cast<size_t>(task.validRows(batch)); ++b)
-      search.add(static_cast<size_t>(batch) * rows + b, row(scores[0], b), row(scores[1], b),
-                 none >= 0 ? std::optional<double>(judged[b]) : std::nullopt);
+    if (status.ok())
+      status = outputs.read();
+    for (int64_t row = 0; row < task.validRows(batch) && status.ok(); ++row)
+      outputs.add(search, static_cast<size_t>(batch) * static_cast<size_t>(outputs.rows()) + static_cast<size_t>(row), row);
   }
+  if (status.failed())
+    return status;
   return std::optional<Answers>(Answers{search.result(threshold), search.predictions(threshold)});
 }
 

@@ -218,7 +218,7 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
     if (options.noneAbove && judged.answers && !judged.answers->result.hasUnanswered)
       note("note: --no-answer-above changes nothing: each question has an answer");
     else if (options.noneAbove && !judged.answers)
-      note("note: --no-answer-above changes nothing: the model has no `out first, last`, a score for each place");
+      note("note: --no-answer-above changes nothing: no entry has outputs `first` and `last`");
   }
   return judged;
 }
@@ -242,7 +242,7 @@ Status savePredictions(const std::string &path, const std::optional<Answers> &an
   if (path.empty())
     return {};
   if (!answers)
-    return usageError("--predictions needs a model with `out first, last`, a score for each place");
+    return usageError("--predictions needs an entry with outputs `first` and `last`, which say where answers stand");
   return runtime::replaceFile(path, answers->predictions);
 }
 

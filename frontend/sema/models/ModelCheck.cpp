@@ -108,6 +108,7 @@ public:
     session.parameterByPath.clear();
     evaluateAll(sets, binds, true, &all);
     publish(session, all, tables);
+    knowFiles(context({}, {}, tables));
     std::vector<Diagnostics> refusals, generation; // of each block to train, to generate: errors where none can be followed
     for (auto *recipe : recipes) {
       if (!session.mayGoOn())
@@ -142,6 +143,9 @@ public:
         for (const Diagnostic &mistake : mistakes.all())
           (mistake.code == "T0690" ? *own : session.diagnostics).report(mistake);
       }
+      if (!session.diagnostics.hasErrors())
+        tasks.checkEvaluations(checked, lossWeights(checked, full),
+                               entries.losses(Entry::Kind::Eval, false, recipeSets, bound.dims));
     }
     reportRefusals(refusals);
     reportRefusals(generation);
@@ -158,6 +162,15 @@ private:
   std::vector<const ast::Recipe *> recipes;
   std::map<std::string, LayerPath> layers; // of every entry evaluated so far that contract
   bool bad = false;
+
+  /// What any recipe takes from files; mistakes of recipes are said elsewhere.
+  void knowFiles(const RecipeContext &names) {
+    std::vector<CheckedRecipe> all;
+    Diagnostics unsaid;
+    for (auto *recipe : recipes)
+      all.push_back(checkRecipe(*recipe, names, unsaid));
+    tasks.knowFiles(all);
+  }
 
   /// What the recipe to compile says of parameters and layers.
   void followRecipe(Program &program, const CheckedRecipe &recipe, const RecipeContext &of) {

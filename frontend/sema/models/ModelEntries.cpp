@@ -53,6 +53,7 @@ bool ModelEntries::knowsEntries(bool trains) {
 bool ModelEntries::build(Program &program, const ast::Recipe *train, const Sets &useSets, const Binds &trainBinds) {
   if (!knowsEntries(train != nullptr))
     return false;
+  tasks.knowFiles(program.recipes);
   bool ok = true;
   auto build = [&](const EntryRequest &request) {
     ok &= session.mayGoOn();
@@ -114,7 +115,7 @@ bool ModelEntries::buildTasks(Program &program, const CheckedRecipe &recipe, con
     add(program, Checker(session, model, request).run(), ok);
   for (const RecipeTask &task : tasksOf(recipe))
     if (wanted("eval") && session.mayGoOn())
-      add(program, tasks.runEval(task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
+      add(program, tasks.runEval(recipe, task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
   for (const EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
     if (wanted("train") && session.mayGoOn())
       add(program, tasks.runTrain(recipe, request), ok);

@@ -71,28 +71,44 @@ void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
                 "`batch` is the number of rows, and the losses of this task read no input with a dim of rows");
 }
 
-bool TaskEntries::fits(const Setting &data, bool hasId, const EntryRequest &request) {
-  auto entry = Checker(session, model, request).run();
-  return entry && makesInputs(data, hasId, *entry);
+void TaskEntries::knowFiles(const std::vector<CheckedRecipe> &recipes) {
+  inputsOfFiles.clear();
+  for (const CheckedRecipe &each : recipes)
+    for (std::string &input : inputsFromFiles(each))
+      inputsOfFiles.push_back(std::move(input));
 }
 
-std::optional<Entry> TaskEntries::runFitting(const Setting &data, bool hasId, EntryRequest request) {
+bool TaskEntries::fits(const Source &source, const std::string &name, const EntryRequest &request) {
+  auto entry = Checker(session, model, request).run();
+  const bool made = entry && makesInputs(source.data, source.hasId, *entry);
+  if (!entry || made)
+    return made;
+  for (const ast::StmtPtr &statement : model.body)
+    if (const bool isLoss = statement->kind == ast::Stmt::Kind::Loss;
+        statement->name.text == name && (isLoss || statement->kind == ast::Stmt::Kind::Metric))
+      warnNotEvaluated(source.recipe, source.data, source.hasId, *entry, (isLoss ? "loss `" : "metric `") + name + "`",
+                       statement->name.range, inputsOfFiles, session.diagnostics);
+  return false;
+}
+
+std::optional<Entry> TaskEntries::runFitting(const Source &source, EntryRequest request) {
   std::vector<std::string> fitting;
   for (const std::string &metric : request.metrics ? declared.metrics : std::vector<std::string>()) {
-    request.metricNames = {metric};
-    if (fits(data, hasId, request))
+    EntryRequest alone = request;
+    alone.metricNames = {metric};
+    if (fits(source, metric, alone))
       fitting.push_back(metric);
   }
   request.metricNames = fitting;
   return Checker(session, model, request).run();
 }
 
-std::optional<Entry> TaskEntries::runEval(const RecipeTask &task, const EntryRequest &base) {
+std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const RecipeTask &task, const EntryRequest &base) {
   EntryRequest request = ofLosses(base, task.losses);
   request.name = "eval_" + task.name;
   if (task.batch > 0)
     bindRows(task, request);
-  return runFitting(*task.data, task.hasId, std::move(request));
+  return runFitting({recipe, *task.data, task.hasId}, std::move(request));
 }
 
 std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {
@@ -107,10 +123,19 @@ std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Wei
   alone.metrics = false;
   for (const std::string &loss : declared.losses) {
     alone.losses = {loss};
-    if (std::find(request.losses.begin(), request.losses.end(), loss) == request.losses.end() && fits(*data, false, alone))
+    if (std::find(request.losses.begin(), request.losses.end(), loss) == request.losses.end() &&
+        fits({recipe, *data}, loss, alone))
       request.losses.push_back(loss);
   }
-  return runFitting(*data, false, std::move(request));
+  return runFitting({recipe, *data}, std::move(request));
+}
+
+void TaskEntries::checkEvaluations(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {
+  const std::vector<RecipeTask> tasks = tasksOf(recipe);
+  for (const RecipeTask &task : tasks)
+    (void)runEval(recipe, task, base);
+  if (tasks.empty())
+    (void)runEval(recipe, weights, base);
 }
 
 void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
@@ -118,6 +143,7 @@ void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, con
                             const std::function<std::string(uint32_t)> &pathOf) {
   const std::optional<RecipeTask> task = taskOf(recipe, entry.name);
   checkDataInputs(recipe, task ? task->data : recipe.find("data"), task && task->hasId, entry, session.diagnostics);
+  checkPictures(recipe, entry, session.diagnostics);
   checkReach(session, model, recipe, entry, task ? task->losses : weights, policies, pathOf);
 }
 

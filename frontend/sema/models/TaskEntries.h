@@ -12,6 +12,8 @@ public:
   using Weights = std::vector<std::pair<std::string, double>>;
   TaskEntries(Session &session, const ast::Model &model, const Declared &declared)
       : session(session), model(model), declared(declared) {}
+  /// The inputs that any recipe of the model takes from files, for messages.
+  void knowFiles(const std::vector<CheckedRecipe> &recipes);
 
   static EntryRequest ofLosses(EntryRequest request, const Weights &weights);
   /// One per task, or one of all `weights`; `base` has no losses yet.
@@ -19,10 +21,12 @@ public:
   /// With the weights of its task, and the number of rows that this says.
   std::optional<Entry> runTrain(const CheckedRecipe &recipe, EntryRequest request);
   /// The losses of a task, and, where `base` has metrics, those that its data have the inputs of.
-  std::optional<Entry> runEval(const RecipeTask &task, const EntryRequest &base);
+  std::optional<Entry> runEval(const CheckedRecipe &recipe, const RecipeTask &task, const EntryRequest &base);
   /// Of a recipe without tasks: all losses and metrics. Of those that it does not train only what its data have the inputs of,
   /// where its data task says which it makes.
   std::optional<Entry> runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
+  /// Says which losses and metrics the evaluations of a recipe leave out by mistake.
+  void checkEvaluations(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
   /// Data, parameters and losses of a train entry fit each other.
   void checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
                  const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf);
@@ -31,12 +35,20 @@ public:
 
 private:
   void bindRows(const RecipeTask &task, EntryRequest &request);
-  bool fits(const Setting &data, bool hasId, const EntryRequest &request);
+  /// What an evaluation of `recipe` has its inputs from.
+  struct Source {
+    const CheckedRecipe &recipe;
+    const Setting &data;
+    bool hasId = false; // its task says what the input `task` is
+  };
+  /// Whether the data make the inputs of a loss or metric, the only one of `request`; where they do not by mistake, this is said.
+  bool fits(const Source &source, const std::string &name, const EntryRequest &request);
   /// With the metrics that the data have the inputs of.
-  std::optional<Entry> runFitting(const Setting &data, bool hasId, EntryRequest request);
+  std::optional<Entry> runFitting(const Source &source, EntryRequest request);
   Session &session;
   const ast::Model &model;
   const Declared &declared;
+  std::vector<std::string> inputsOfFiles;
 };
 
 } // namespace tenon::sema

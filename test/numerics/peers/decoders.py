@@ -74,3 +74,20 @@ def classified(step):
 
 case("xlnet_classify", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": B, "T": 23}, loss="ce",
      configs=ORDERS | {"M": 0, "R": 0, "C": 3}, inputs=classified, outputs={"classify": ["classes"]}, rate=0.02)
+
+
+def asked(step):
+    """Rows with padding in front; texts of 5 to 14 places, then a question, then <cls>. One row has no answer."""
+    length, row = 23, {"ids": numbers(1, step, V, B, 23), "len": [23, 17, 12]}
+    texts = [(length - n, length - n + t) for n, t in zip(row["len"], (14, 9, 5))]
+    none = [(b + step) % 3 == 1 for b in range(B)]
+    row["seg"] = [[int(t > end) for t in range(length)] for _, end in texts]
+    row["allowed"] = [[begin <= t < end or t == length - 1 for t in range(length)] for begin, end in texts]
+    row["start"] = [length - 1 if no else begin + (step + b) % 3 for b, ((begin, _), no) in enumerate(zip(texts, none))]
+    row["end"] = [length - 1 if no else end - 1 - step % 2 for (_, end), no in zip(texts, none)]
+    return row | {"inside": [float(not no) for no in none]}
+
+
+case("xlnet_span", spec="xlnet_heads.tn", model="XLNetSpan", names="hf", dims={"B": B, "T": 23}, rate=0.02, inputs=asked,
+     loss="span + 0.5 * absent", configs=ORDERS | {"A": 5, "Z": 5},
+     outputs={"answer": ["first", "first_score", "last", "last_score", "none"]})

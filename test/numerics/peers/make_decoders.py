@@ -1,4 +1,5 @@
 """Public implementations of language models: GPT-1, GPT-2, Transformer-XL, XLNet."""
+import torch
 import transformers
 from torch.nn import functional as F
 from transformers.models.deprecated.transfo_xl import TransfoXLConfig, TransfoXLLMHeadModel
@@ -53,7 +54,7 @@ def xlnet_config(case, **more):
     at = sizes(case)
     return transformers.XLNetConfig(
         vocab_size=at["V"], d_model=at["D"], n_layer=at["N"], n_head=at["H"], d_inner=at["F"], dropout=0, summary_last_dropout=0,
-        mem_len=at["M"] or None, reuse_len=at["R"] or None, clamp_len=at.get("far", 0) or -1, **more)
+        mem_len=at.get("M") or None, reuse_len=at.get("R") or None, clamp_len=at.get("far", 0) or -1, **more)
 
 
 def xlnet(case):
@@ -79,7 +80,31 @@ def xlnet_classify(case):
     return made, compute
 
 
+def xlnet_span(case):
+    """Asked without labels it gives the 5 best first places, and for each the 5 best last ones: [B, last, first], flat, and
+    probabilities that it calls their logarithms. The authors' code has [B, first, last] and logarithms, which are stored."""
+    def compute(module, given, _):
+        length = given["ids"].shape[1]
+        kinds = given["seg"].where(torch.arange(length) < length - 1, 2)
+        given = given | {"there": (torch.arange(length) >= length - given["len"][:, None]).double(),
+                         "outside": (~given["allowed"]).double(), "cls": torch.full_like(given["len"], length - 1)}
+
+        def asked(**more):
+            return module(given["ids"], token_type_ids=kinds, attention_mask=given["there"], p_mask=given["outside"],
+                          cls_index=given["cls"], **more)
+        found = asked()
+        pairs = (-1, case.configs["Z"], case.configs["A"])
+        loss = asked(start_positions=given["start"], end_positions=given["end"], is_impossible=1 - given["inside"]).loss
+        return loss, {"first": found.start_top_index.double(), "first_score": found.start_top_log_probs.log(),
+                      "last": found.end_top_index.view(pairs).mT.double(),
+                      "last_score": found.end_top_log_probs.view(pairs).mT.log(), "none": found.cls_logits}, None
+    made = transformers.XLNetForQuestionAnswering(xlnet_config(case, start_n_top=case.configs["A"], end_n_top=case.configs["Z"]))
+    del made.transformer.mask_emb  # of the query stream
+    return made, compute
+
+
 MODELS = {"gpt1": gpt(transformers.OpenAIGPTLMHeadModel, transformers.OpenAIGPTConfig), "gpt1_tasks": gpt1_tasks,
           "gpt2": gpt(transformers.GPT2LMHeadModel, transformers.GPT2Config),
           **{name: transformer_xl for name in ("txl", "txl_untied", "txl_adaptive", "txl_one_table")},
-          "xlnet": xlnet, "xlnet_both_ways": xlnet, "xlnet_classify": xlnet_classify}
+          "xlnet": xlnet, "xlnet_both_ways": xlnet, "xlnet_classify": xlnet_classify,
+          "xlnet_span": xlnet_span}
