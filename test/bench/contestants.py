@@ -190,24 +190,19 @@ class Tenon:
     """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a
     line's `seconds` is the time since the start, so the step between two lines took their difference."""
 
-    @staticmethod
-    def compile(row, size, folder, numerics="f32"):
-        """Seconds that it took."""
-        spec, options = words(row, size)
-        artifact, begin = os.path.join(folder, "artifact"), time.monotonic()
-        shutil.rmtree(artifact, ignore_errors=True)
-        checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", "--numerics", numerics, *options])
-        return time.monotonic() - begin
-
-    def __init__(self, row, compile_seconds, threads, folder, text, tier=None):
+    def __init__(self, row, size, threads, folder, text, tier=None, numerics="f32"):
         self.text = os.path.join(folder, "text.txt")
         if not text:
             write_text(self.text)
         elif not os.path.exists(self.text):
             os.symlink(os.path.abspath(text), self.text)
+        spec, options = words(row, size)
         artifact, run = os.path.join(folder, "artifact"), os.path.join(folder, "run")
-        shutil.rmtree(run, ignore_errors=True)
-        self.compile_seconds = compile_seconds
+        for left in (artifact, run):  # of the run before, in a folder that is kept
+            shutil.rmtree(left, ignore_errors=True)
+        begin = time.monotonic()
+        checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", "--numerics", numerics, *options])
+        self.compile_seconds = time.monotonic() - begin
         self.artifact_bytes = sum(os.path.getsize(os.path.join(artifact, name)) for name in os.listdir(artifact))
         self.flops = useful_operations(artifact)
         self.metrics = os.path.join(run, "metrics.jsonl")
@@ -270,26 +265,26 @@ class Tenon:
 
 
 class Kept:
-    """What precedes the timing of a row, in its folder: the comparison, the artifact, the peer's weights and inputs. It holds for
-    one compiler, one text of specification and peers, one row."""
+    """What precedes the timing of a row, in its folder: the comparison, the peer's weights and inputs. It holds for one compiler,
+    one text of specification and peers, one row. The artifact is made anew: how long that takes is a figure of the row."""
 
     def __init__(self, folder, row, size, numerics):
         self.path = os.path.join(folder, "agreed.json")
         self.stamp = stamp(row, size, numerics)
-        self.agreed, self.compile_seconds = None, None
+        self.agreed = None
         if os.path.exists(self.path):
             with open(self.path, encoding="utf-8") as file:
                 found = json.load(file)
             if found["stamp"] == self.stamp:
-                self.agreed, self.compile_seconds = found["agreed"], found["compile_seconds"]
+                self.agreed = found["agreed"]
 
-    def store(self, agreed, compile_seconds):
+    def store(self, agreed):
         for name in ("ours", "theirs", "jax"):  # gradients, as large as the weights
             with contextlib.suppress(FileNotFoundError):
                 os.remove(os.path.join(os.path.dirname(self.path), name + ".safetensors"))
-        self.agreed, self.compile_seconds = agreed, compile_seconds
+        self.agreed = agreed
         with open(self.path, "w", encoding="utf-8") as file:
-            json.dump({"stamp": self.stamp, "agreed": agreed, "compile_seconds": compile_seconds}, file)
+            json.dump({"stamp": self.stamp, "agreed": agreed}, file)
 
 
 def stamp(row, size, numerics):
