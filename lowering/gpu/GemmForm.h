@@ -7,12 +7,21 @@ namespace tenon::gpu {
 
 using Labels = llvm::SmallVector<int64_t, 4>;
 
+/// One operand. Code that only reads a tensor at places linear in its own, as some rows of each entry of a batch, is no code: the
+/// operand is that tensor with other strides.
 struct GemmSide {
+  GemmSide(Value operand, mlir::RankedTensorType type, llvm::ArrayRef<int64_t> labels, mlir::Block *code);
+  bool has(int64_t label) const { return llvm::is_contained(labels, label); }
+  /// So many neighbours along the last label lie side by side and begin at a multiple of as many: a power of 2 up to `most`; 0:
+  /// they lie apart.
+  int64_t aligned(int64_t most) const;
+
   Value tensor; // null: computed
   mlir::RankedTensorType type;
   llvm::ArrayRef<int64_t> labels;
-  mlir::Block *element;
-  bool has(int64_t label) const { return llvm::is_contained(labels, label); }
+  mlir::Block *element;                        // code of an element; null: it is in memory
+  llvm::SmallVector<mlir::AffineExpr> strides; // elements, by labels
+  mlir::AffineExpr offset;                     // of the first one in the tensor
 };
 
 /// a: rows x depth, b: columns x depth, in each batch. Threads beside each other store neighbouring columns: these are the labels
