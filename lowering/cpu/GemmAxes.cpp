@@ -1,6 +1,6 @@
 #include "lowering/cpu/GemmAxes.h"
 #include "dialect/TensorSizes.h"
-#include "lowering/cpu/LinearReads.h"
+#include "lowering/code/LinearReads.h"
 
 using namespace mlir;
 

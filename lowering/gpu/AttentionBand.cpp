@@ -6,11 +6,6 @@ namespace tenon::gpu {
 
 constexpr int64_t kSide = 16; // of a fragment
 
-TileRows BandShape::ring() const { return {lines + 2 * columns, width}; }
-int64_t BandShape::bytes() const {
-  return 2 * ring().elements() + lines / kSide * (4 * products() + (spreads ? 2 * spread().elements() : 0));
-}
-
 bool RelativePlaces::takes(const AttentionOperands &operands) {
   return !operands.placeCode && llvm::all_of(operands.places, [&](const MaskForm &place) {
     return place.query == -place.key && !operands.dependsOn(place, kQueryLabel) && !operands.dependsOn(place, kKeyLabel);
@@ -53,35 +48,66 @@ BandSource sourceOfTable(AttentionFragments &on, int64_t lines, Value firstLine,
   };
 }
 
-AttentionBand::AttentionBand(AttentionFragments &on, BandShape shape, BandSource source, Value products)
-    : on(on), code(on.code), builder(on.builder), shape(shape), rows(shape.ring()), source(std::move(source)),
-      sharesProducts(products),
-      products(products ? products : code.shared(builder.getF32Type(), shape.lines / kSide * shape.products())),
-      ring(code.shared(on.stored, rows.elements())) {
-  row = divide(builder, on.lane, on.number(4));
-  column = multiply(builder, remainder(builder, on.lane, on.number(4)), on.number(2));
-  if (!shape.spreads)
-    return;
-  const int64_t elements = shape.lines / kSide * shape.spread().elements();
-  spread = code.shared(on.stored, elements);
-  Type word = builder.getI32Type(); // what no pair ever writes stays 0
-  Value none = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
-  code.overBlock(on.number(elements / 2), [&](Value i) { LLVM::StoreOp::create(builder, none, at(spread, word, i)); });
+AttentionBand::AttentionBand(AttentionFragments &on, BandShape shape, BandSource source)
+    : on(on), builder(on.builder), shape(shape), rows(shape.ring()), source(std::move(source)),
+      ring(on.code.shared(on.stored, rows.elements())) {
+  Value lane = on.wordOf(on.lane);
+  row = divide(builder, lane, word(4));
+  ofRow = remainder(builder, lane, word(4));
+  byLine = shiftBy(subtract(builder, word(7), row));
+  spread = shiftBy(add(builder, row, word(1)));
+  for (int64_t place : {0, 1}) { // column c of line r has distance c - r: row c - r + 7 of 8, or of the next 8
+    Value column = add(builder, multiply(builder, ofRow, word(2)), word(place));
+    Value from = remainder(builder, add(builder, subtract(builder, column, row), word(15)), word(8));
+    byColumn[place] = {add(builder, multiply(builder, from, word(4)), ofRow),
+                       arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, row, column)};
+  }
+}
+
+Value AttentionBand::word(int64_t number) {
+  return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(number)));
+}
+
+/// `distance`: 0 to 8, the same in all lanes of a row. Pairs of numbers go from lane to lane, by half of it; where it is odd, the
+/// second of a pair becomes the first, and the first of the one behind it the second.
+AttentionBand::Shift AttentionBand::shiftBy(Value distance) {
+  Value odd = remainder(builder, distance, word(2)), first = subtract(builder, on.wordOf(on.lane), ofRow);
+  Shift shift;
+  shift.isOdd = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, odd, word(0));
+  Value pairs = divide(builder, distance, word(2));
+  for (int64_t place : {0, 1}) {
+    Value by = place == 0 ? pairs : add(builder, pairs, odd);
+    shift.turns[place] = {add(builder, first, remainder(builder, add(builder, ofRow, by), word(4))),
+                          arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, ofRow, by)};
+  }
+  return shift;
+}
+
+Value AttentionBand::turned(const Turn &turn, Value own, Value next) {
+  Value given = own == next ? own : on.select(turn.wraps, next, own);
+  const bool isWord = given.getType().isInteger(32);
+  auto name = builder.getStringAttr(isWord ? "llvm.nvvm.shfl.sync.idx.i32" : "llvm.nvvm.shfl.sync.idx.f32");
+  return LLVM::CallIntrinsicOp::create(builder, given.getType(), name, ValueRange{word(-1), given, turn.lane, word(31)})
+      .getResult(0);
+}
+
+/// Number `place` of a pair behind the shift, of the pairs of a block of 8 columns and of the next one.
+Value AttentionBand::shifted(const Shift &shift, int64_t place, ArrayRef<Value> own, ArrayRef<Value> next) {
+  auto given = [&](ArrayRef<Value> pair) { return on.select(shift.isOdd, pair[size_t(1 - place)], pair[size_t(place)]); };
+  return turned(shift.turns[place], given(own), given(next));
 }
 
 Value AttentionBand::slot(Value number) { return remainder(builder, number, on.number(rows.rows)); }
+Value AttentionBand::memoryAt(Value vector) {
+  Value elements = multiply(builder, slot(vector), on.number(rows.tile.chunks * SharedTile::kChunk));
+  return elementAddress(builder, ring, on.stored, elements);
+}
 
 void AttentionBand::bringFirst() { on.bring(ring, {shape.lines + shape.columns, rows.width}, source(on.number(0))); }
 
 void AttentionBand::bringNext(Value done) {
   Value further = add(builder, done, on.number(shape.lines));
-  Value to = multiply(builder, slot(further), on.number(rows.tile.chunks * SharedTile::kChunk));
-  on.bring(at(ring, on.stored, to), {shape.columns, rows.width}, source(further));
-}
-
-/// Of the 16 lines from `line` on.
-Value AttentionBand::ofLine(Value base, Type type, Value line, int64_t elements) {
-  return at(base, type, multiply(builder, line, on.number(elements / kSide)));
+  on.bring(memoryAt(further), {shape.columns, rows.width}, source(further));
 }
 
 /// The first vector of a warp: that of its last line and the first column.
@@ -89,86 +115,74 @@ Value AttentionBand::startOf(Value line, Value done) {
   return subtract(builder, add(builder, done, on.number(shape.lines - kSide)), line);
 }
 
-/// The lanes of a warp wait for each other.
-void AttentionBand::meet() {
-  Value all = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(-1));
-  LLVM::CallIntrinsicOp::create(builder, builder.getStringAttr("llvm.nvvm.bar.warp.sync"), ValueRange{all});
-}
-
 /// Line r and column c meet in row r and column c - r + 15 of the products.
-void AttentionBand::addOfLines(AttentionFragments::Numbers &numbers, const AttentionFragments::Fragments &lines, Value line,
-                               Value done) {
-  Type f32 = builder.getF32Type();
-  const int64_t stride = shape.stride();
-  Value own = ofLine(products, f32, line, shape.products());
-  Value written = at(own, f32, add(builder, multiply(builder, row, on.number(stride)), column));
+void AttentionBand::addOfLines(Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done) {
   Value start = startOf(line, done);
-  for (int64_t block = 0; block < shape.columns + kSide; block += kSide) {
-    AttentionFragments::Numbers sums[] = {on.zeros(8)};
-    on.multiplyTransposed(sums, lines, ring, rows, slot(add(builder, start, on.number(block))));
-    for (int64_t i = 0; i < 8; ++i) {
-      const int64_t place = 8 * (i % 4 / 2) * stride + block + 8 * (i / 4) + i % 2;
-      LLVM::StoreOp::create(builder, sums[0][size_t(i)], at(written, f32, place));
+  Numbers products; // two blocks of 8 vectors at a time
+  for (size_t block = 0; block < numbers.size() / 4; ++block) {
+    while (products.size() < 4 * (block + 3)) {
+      Numbers sums[] = {on.zeros(8)};
+      on.multiplyTransposed(sums, lines, ring, rows, slot(add(builder, start, on.number(int64_t(2 * products.size())))));
+      products.append(sums[0]);
     }
-  }
-  meet();
-  Value read = at(own, f32, add(builder, multiply(builder, row, on.number(stride - 1)), column));
-  for (auto [index, number] : llvm::enumerate(numbers)) {
-    const int64_t i = int64_t(index), place = 8 * (i % 4 / 2) * (stride - 1) + 8 * (i / 4) + i % 2 + kSide - 1;
-    Value product = LLVM::LoadOp::create(builder, f32, at(read, f32, place));
-    number = arith::AddFOp::create(builder, number, product);
+    for (size_t half : {0, 1})
+      for (size_t place : {0, 1}) {
+        auto pair = [&](size_t of) { return ArrayRef(products).slice(4 * (of - half) + 2 * half, 2); };
+        Value &number = numbers[4 * block + 2 * half + place];
+        number = arith::AddFOp::create(builder, number, shifted(byLine, int64_t(place), pair(block + 1), pair(block + 2)));
+      }
   }
 }
 
-/// Line r and column c meet in row c - r + 15 and column c of the products.
-void AttentionBand::addOfColumns(AttentionFragments::Numbers &numbers, Value columns, Value line, Value done) {
-  if (sharesProducts)
-    meet(); // those of the other band were read
-  Type f32 = builder.getF32Type();
-  const int64_t stride = shape.stride();
-  Value own = ofLine(products, f32, line, shape.products());
-  Value written = at(own, f32, add(builder, multiply(builder, row, on.number(stride)), column));
+/// Line r and column c meet in row c - r + 15 and column c of the products: 16 columns have 32 rows.
+void AttentionBand::addOfColumns(Numbers &numbers, Value memory, int64_t first, Value line, Value done) {
   Value start = startOf(line, done);
-  for (int64_t block = 0; block < shape.columns + kSide; block += kSide) {
-    AttentionFragments::Numbers sums[] = {on.zeros(shape.columns / 2)};
-    const AttentionFragments::Fragments vectors = on.linesOf(ring, rows, slot(add(builder, start, on.number(block))));
-    on.multiplyTransposed(sums, vectors, columns, {shape.columns, rows.width}, on.number(0));
-    for (auto [index, sum] : llvm::enumerate(sums[0])) {
-      const int64_t i = int64_t(index), place = (block + 8 * (i % 4 / 2)) * stride + 8 * (i / 4) + i % 2;
-      LLVM::StoreOp::create(builder, sum, at(written, f32, place));
+  for (size_t block = 0; block < numbers.size() / 4; block += 2) {
+    SmallVector<AttentionFragments::Fragments> vectors;
+    SmallVector<Numbers> sums(2, on.zeros(8));
+    for (size_t group : {0, 1}) {
+      Value vector = slot(add(builder, start, on.number(int64_t(8 * block + kSide * group))));
+      vectors.push_back(on.linesOf(ring, rows, vector));
     }
-  }
-  meet();
-  Value above = subtract(builder, on.number(kSide - 1), row); // rows of the products
-  Value read = add(builder, multiply(builder, add(builder, above, column), on.number(stride)), column);
-  read = at(own, f32, read);
-  for (auto [index, number] : llvm::enumerate(numbers)) {
-    const int64_t i = int64_t(index), place = (8 * (i / 4) + i % 2) * (stride + 1) - 8 * (i % 4 / 2) * stride;
-    Value product = LLVM::LoadOp::create(builder, f32, at(read, f32, place));
-    number = arith::AddFOp::create(builder, number, product);
+    const TileRows columns(kSide, rows.width);
+    on.multiplyTransposed(sums, vectors, memory, columns, on.number(first + int64_t(8 * block)));
+    for (size_t i = 0; i < 8; ++i) {
+      const size_t half = i % 4 / 2, place = i % 2;
+      auto product = [&](size_t rows) { return sums[rows / 2][i / 4 * 4 + rows % 2 * 2 + place]; }; // blocks of 8
+      Value own = product(i / 4 + 1 - half), next = product(i / 4 + 2 - half);
+      Value &number = numbers[4 * block + i];
+      number = arith::AddFOp::create(builder, number, turned(byColumn[place], own, next));
+    }
   }
 }
 
-void AttentionBand::addSpread(AttentionFragments::Numbers &sums, ArrayRef<Value> numbers, Value line, Value done) {
-  const TileRows of = shape.spread();
-  Value own = ofLine(spread, on.stored, line, of.elements()), ofChunk = on.number(SharedTile::kChunk);
-  for (auto [index, number] : llvm::enumerate(numbers)) {
-    const int64_t i = int64_t(index);
-    Value pairRow = add(builder, row, on.number(8 * (i % 4 / 2)));
-    Value distance = subtract(builder, add(builder, column, on.number(8 * (i / 4) + i % 2 + kSide - 1)), pairRow);
-    Value place =
-        add(builder, of.tile.place(builder, pairRow, divide(builder, distance, ofChunk)), remainder(builder, distance, ofChunk));
-    Value rounded = arith::TruncFOp::create(builder, on.stored, number);
-    LLVM::StoreOp::create(builder, rounded, at(own, on.stored, place), 2);
+void AttentionBand::addSpread(Numbers &sums, ArrayRef<Value> numbers, Value line, Value done) {
+  const size_t blocks = numbers.size() / 4;
+  SmallVector<SmallVector<Value, 2>> pairs{{word(0), word(0)}}; // of both rows, those of a block in [block + 1]
+  for (size_t block = 0; block < blocks; ++block) {
+    auto both = [&](size_t place) { return on.pack(numbers[4 * block + place], numbers[4 * block + 2 + place]); };
+    pairs.push_back({both(0), both(1)});
   }
-  meet();
-  const AttentionFragments::Fragments pairs = on.linesOf(own, of, on.number(0));
+  pairs.push_back({word(0), word(0)});
+  // Block b of the second row's distances, and b + 1 of the first one's, have those in [b].
+  SmallVector<SmallVector<Value, 2>> moved(blocks + 1);
+  for (size_t block = 0; block <= blocks; ++block)
+    for (int64_t place : {0, 1})
+      moved[block].push_back(shifted(spread, place, pairs[block], pairs[block + 1]));
+  auto wordOf = [&](size_t block, size_t half) -> Value {
+    if (block + half == 0 || block + half == blocks + 2)
+      return word(0);
+    ArrayRef<Value> pair = moved[block + half - 1];
+    Value low = half ? Value(arith::ShRUIOp::create(builder, pair[0], word(16)))
+                     : Value(arith::AndIOp::create(builder, pair[0], word(0xffff)));
+    Value high = half ? Value(arith::AndIOp::create(builder, pair[1], word(int64_t(0xffff0000))))
+                      : Value(arith::ShLIOp::create(builder, pair[1], word(16)));
+    return arith::OrIOp::create(builder, low, high);
+  };
   Value start = startOf(line, done);
-  for (auto [step, pair] : llvm::enumerate(pairs)) {
-    Value vectors = slot(add(builder, start, on.number(kSide * int64_t(step))));
-    Value memory = at(ring, on.stored, multiply(builder, vectors, on.number(rows.tile.chunks * SharedTile::kChunk)));
-    const AttentionFragments::Fragments one{pair};
-    on.multiply(sums, one, memory, {kSide, rows.width});
+  for (size_t block = 0; block < blocks + 2; block += 2) {
+    const AttentionFragments::Fragments one{{wordOf(block, 0), wordOf(block, 1), wordOf(block + 1, 0), wordOf(block + 1, 1)}};
+    on.multiply(sums, one, memoryAt(add(builder, start, on.number(int64_t(8 * block)))), {kSide, rows.width});
   }
 }
 

@@ -1,6 +1,6 @@
 // Vectors by the distance of a pair, its column less its line, where pairs are lines by columns as warps have them: rows of a
 // table by relative position, or what these belong to. The pairs of a tile read a band of such vectors: each warp multiplies its
-// lines, or its columns, with all vectors of its band, and each pair then reads its own product from shared memory.
+// lines, or its columns, with all vectors of its band, and each pair then gets its own product from the lane that has it.
 #pragma once
 #include "lowering/gpu/AttentionFragments.h"
 #include <functional>
@@ -11,16 +11,9 @@ namespace tenon::gpu {
 /// shared memory for them.
 struct BandShape {
   int64_t lines, columns, width;
-  bool ofColumns = false; // columns are multiplied, not lines
-  bool spreads = false;   // addSpread is used
-  /// Vectors: those of a tile, and those that are new in the next one.
-  TileRows ring() const;
-  /// Of the products of 16 lines in shared memory: by lines and distances, or by distances and columns.
-  int64_t stride() const { return ofColumns ? columns + 1 : columns + 16 + 9; }
-  int64_t products() const { return (ofColumns ? columns + 16 : 16) * stride(); }
-  /// Of their numbers, by lines and distances.
-  TileRows spread() const { return {16, columns + 16}; }
-  int64_t bytes() const;
+  /// Vectors: those of a tile, and those that are new in the next one; a power of 2, whose remainders are cheap.
+  TileRows ring() const { return {int64_t(llvm::PowerOf2Ceil(uint64_t(lines + 2 * columns))), width}; }
+  int64_t bytes() const { return 2 * ring().elements(); }
 };
 
 /// The vectors from number `n` on: number 0 is of the distance of the last line and the first column of all tiles.
@@ -40,42 +33,46 @@ RowSource rowsByPlace(AttentionFragments &on, Value tensor, int64_t width, Value
 
 class AttentionBand {
 public:
-  /// `products`: memory of another band, which is used at another time; null: its own.
-  AttentionBand(AttentionFragments &on, BandShape shape, BandSource source, Value products = {});
+  using Numbers = AttentionFragments::Numbers;
+  AttentionBand(AttentionFragments &on, BandShape shape, BandSource source);
 
   /// Starts to bring what the first tile reads.
   void bringFirst();
   /// Starts to bring what the next tile reads beside; `done`: columns of all tiles before that one.
   void bringNext(Value done);
   /// Adds to the numbers of 16 lines from `line` of the block on, and the columns from `done` on, the products of their lines.
-  /// A barrier of the block is between two calls.
-  void addOfLines(AttentionFragments::Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done);
-  /// The same, of their columns, which lie at `columns`.
-  void addOfColumns(AttentionFragments::Numbers &numbers, Value columns, Value line, Value done);
-  /// sums += numbers, rounded, times the vectors of their distances: for each line of the warp. A barrier as above.
-  void addSpread(AttentionFragments::Numbers &sums, llvm::ArrayRef<Value> numbers, Value line, Value done);
+  void addOfLines(Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done);
+  /// The same, of their columns, the first of which is row `first` of those in `memory`.
+  void addOfColumns(Numbers &numbers, Value memory, int64_t first, Value line, Value done);
+  /// sums += numbers, rounded, times the vectors of their distances: for each line of the warp.
+  void addSpread(Numbers &sums, llvm::ArrayRef<Value> numbers, Value line, Value done);
 
 private:
+  /// Where a lane has numbers from: a lane, which gives those of its own block or, if it `wraps`, of the next one.
+  struct Turn {
+    Value lane, wraps;
+  };
+  /// Numbers of a line as far to the left as its row of 8 says, by the place of the result in its pair.
+  struct Shift {
+    Turn turns[2];
+    Value isOdd;
+  };
   Value slot(Value row);
-  Value at(Value base, Type type, Value index) { return elementAddress(builder, base, type, index); }
-  Value at(Value base, Type type, int64_t index) { return elementAddress(builder, base, type, on.number(index)); }
+  Value memoryAt(Value vector);
   Value startOf(Value line, Value done);
-  Value ofLine(Value base, Type type, Value line, int64_t elements);
-  void meet();
+  Value word(int64_t number);
+  Shift shiftBy(Value distance);
+  Value turned(const Turn &turn, Value own, Value next);
+  Value shifted(const Shift &shift, int64_t place, llvm::ArrayRef<Value> own, llvm::ArrayRef<Value> next);
   AttentionFragments &on;
-  KernelCode &code;
   ImplicitLocOpBuilder &builder;
   const BandShape shape;
   const TileRows rows;
   const BandSource source;
-  const bool sharesProducts;
-
-public:
-  Value products; // in shared memory, as what follows
-
-private:
-  Value ring, spread;
-  Value row, column; // of the lane's first number
+  const Value ring;     // in shared memory
+  Value row, ofRow;     // i32, of the lane's first number: the line, and which of the four lanes of that
+  Shift byLine, spread; // product by distance to product by column; the other way round
+  Turn byColumn[2];
 };
 
 } // namespace tenon::gpu

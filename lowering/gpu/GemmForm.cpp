@@ -1,5 +1,6 @@
 #include "lowering/gpu/GemmForm.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/code/LinearReads.h"
 #include "lowering/code/Parameters.h"
 #include "lowering/target/Rows.h"
 #include "llvm/ADT/SetVector.h"
@@ -9,13 +10,32 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
-static RankedTensorType memoryOf(Value tensor, RankedTensorType type) { return tensor ? storedType(tensor) : type; }
+GemmSide::GemmSide(Value operand, RankedTensorType type, ArrayRef<int64_t> labels, Block *code)
+    : tensor(operand), type(type), labels(labels), element(code), strides(rowMajorStrides(operand ? storedType(operand) : type)),
+      offset(getAffineConstantExpr(0, type.getContext())), isPadded(operand && storedType(operand) != type) {
+  auto read = element ? linearRead(element->getTerminator()->getOperand(0), *element, type.getElementType(), {}) : std::nullopt;
+  if (!read || rowStepOf(read->tensor) != 0)
+    return;
+  tensor = read->tensor;
+  strides = read->strides;
+  offset = read->offset;
+  element = nullptr;
+}
+
+int64_t GemmSide::aligned(int64_t most) const {
+  if (labels.empty() || strides.back() != getAffineConstantExpr(1, type.getContext()))
+    return 0;
+  auto isMultiple = [&](AffineExpr number) { return number.isMultipleOf(most); };
+  while (most > 1 && !((isPadded || isMultiple(sizesOf(type).back())) && isMultiple(offset) &&
+                       llvm::all_of(ArrayRef(strides).drop_back(), isMultiple)))
+    most /= 2;
+  return most;
+}
 
 GemmForm::GemmForm(GemmOp op)
-    : op(op), block(op.getBody().front()), rank(op.getRank()),
-      a{op.getA(), op.typeOfA(), memoryOf(op.getA(), op.typeOfA()), op.getALabels(), op.elementOfA()},
-      b{op.getB(), op.typeOfB(), memoryOf(op.getB(), op.typeOfB()), op.getBLabels(), op.elementOfB()},
-      stored(op.typeOfA().getElementType()), element(elementModel(stored).compute) {
+    : op(op), block(op.getBody().front()), rank(op.getRank()), a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()),
+      b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()), stored(op.typeOfA().getElementType()),
+      element(elementModel(stored).compute) {
   for (const GemmSide *side : {&a, &b})
     for (auto [dim, label] : llvm::enumerate(side->labels))
       sizes.try_emplace(label, sizesOf(side->type)[dim]);
@@ -123,19 +143,16 @@ SmallVector<Value> GemmCode::placesOf(const GemmSide &side, Value line, Value st
 
 /// Labels that are neighbours in memory, too, are one: their number need not be taken apart.
 Value GemmCode::addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset) {
-  const SmallVector<AffineExpr> strides = rowMajorStrides(side.memory);
   SmallVector<AffineExpr> sizes = form.sizesOfLabels(labels), runs, ofRuns; // sizes and strides of runs
-  size_t before = 0;
   for (auto [label, size] : llvm::zip_equal(labels, sizes)) {
-    const size_t dim = size_t(llvm::find(side.labels, label) - side.labels.begin());
-    if (!runs.empty() && dim == before + 1 && side.continues(dim)) {
+    const AffineExpr stride = side.strides[size_t(llvm::find(side.labels, label) - side.labels.begin())];
+    if (!runs.empty() && ofRuns.back() == stride * size) {
       runs.back() = runs.back() * size;
-      ofRuns.back() = strides[dim];
+      ofRuns.back() = stride;
     } else {
       runs.push_back(size);
-      ofRuns.push_back(strides[dim]);
+      ofRuns.push_back(stride);
     }
-    before = dim;
   }
   for (auto [stride, index] : llvm::zip_equal(ofRuns, scalars.split(number, runs)))
     offset = add(builder, offset, multiply(builder, index, code.size(stride)));
@@ -143,10 +160,10 @@ Value GemmCode::addRuns(const GemmSide &side, const Labels &labels, Value number
 }
 
 Value GemmCode::numberOf(const GemmSide &side, Value line, Value step) {
-  Value offset = constant(builder, 0);
+  Value offset = code.size(side.offset);
   for (auto [dim, label] : llvm::enumerate(side.labels))
     if (Value index = batchIndices.lookup(label))
-      offset = add(builder, offset, multiply(builder, index, code.size(rowMajorStrides(side.memory)[dim])));
+      offset = add(builder, offset, multiply(builder, index, code.size(side.strides[dim])));
   offset = addRuns(side, linesOf(side), line, offset);
   return addRuns(side, form.depth, step, offset);
 }

@@ -7,15 +7,22 @@ namespace tenon::gpu {
 
 using Labels = llvm::SmallVector<int64_t, 4>;
 
+/// One operand. Code that only reads a tensor at places linear in its own, as some rows of each entry of a batch, is no code: the
+/// operand is that tensor with other strides.
 struct GemmSide {
-  Value tensor;                        // null: computed
-  mlir::RankedTensorType type, memory; // memory: with what stands between rows (Rows.h)
-  llvm::ArrayRef<int64_t> labels;
-  mlir::Block *element;
-  bool isPadded() const { return memory != type; }
-  /// Whether dimension `dim` and the one before it are one in memory.
-  bool continues(size_t dim) const { return !isPadded() || dim + 1 < labels.size(); }
+  GemmSide(Value operand, mlir::RankedTensorType type, llvm::ArrayRef<int64_t> labels, mlir::Block *code);
   bool has(int64_t label) const { return llvm::is_contained(labels, label); }
+  /// So many neighbours along the last label lie side by side and begin at a multiple of as many: a power of 2 up to `most`; 0:
+  /// they lie apart.
+  int64_t aligned(int64_t most) const;
+
+  Value tensor; // null: computed
+  mlir::RankedTensorType type;
+  llvm::ArrayRef<int64_t> labels;
+  mlir::Block *element;                        // code of an element; null: it is in memory
+  llvm::SmallVector<mlir::AffineExpr> strides; // elements, by labels
+  mlir::AffineExpr offset;                     // of the first one in the tensor
+  bool isPadded = false;                       // a row ends in front of the next one's beginning (Rows.h)
 };
 
 /// a: rows x depth, b: columns x depth, in each batch. Threads beside each other store neighbouring columns: these are the labels

@@ -158,7 +158,8 @@ static SmallVector<Value> wordsOf(const TensorMap &map, EntryCode &code, const B
   static_assert(sizeof(TnTensorMap) == 8 * 13 && offsetof(TnTensorMap, strides) == 8 * 6 && offsetof(TnTensorMap, box) == 8 * 10);
   auto &builder = code.builder;
   const size_t rank = map.sizes.size();
-  SmallVector<Value> words{code.address(buffer)};
+  Value bytes = multiply(builder, code.size(map.offset), constant(builder, 2));
+  SmallVector<Value> words{byteAddress(builder, code.address(buffer), bytes)};
   for (size_t i = 0; i < 5; ++i)
     words.push_back(i < rank ? code.size(map.sizes[i]) : constant(builder, 1));
   for (size_t i = 1; i < 5; ++i)

@@ -93,7 +93,8 @@ private:
 /// A tensor in memory as the engine of tensor copies reads it (TnTensorMap): dims of the tensor that are neighbours may be one.
 struct TensorMap {
   Value tensor;
-  llvm::SmallVector<mlir::AffineExpr> sizes, strides; // in elements, innermost first; the innermost stride is 1
+  mlir::AffineExpr offset;                            // of its first element; in elements, as what follows
+  llvm::SmallVector<mlir::AffineExpr> sizes, strides; // innermost first; the innermost stride is 1
   llvm::SmallVector<int64_t> box;
 };
 

@@ -24,6 +24,14 @@ static SmallVector<GradientPart> partsOf(AttentionGradOp op, const AttentionOper
   return parts;
 }
 
+/// The kernel of the table has bands of keys and of values, beside what it meets: its tiles are smaller where memory asks for it.
+static GradientTile tileOf(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile, const GradientPart &part) {
+  auto fits = [&] { return TensorGradient::sharedBytes(op, operands, tile, part) <= kBlockBytes; };
+  while (part.rows == Rows::Places && tile.side > tile.columns && !fits())
+    tile.side /= 2;
+  return tile;
+}
+
 /// Types and terms of scores.
 static bool takes(AttentionGradOp op, const AttentionOperands &operands) {
   const Type storage = operands.storage();
@@ -49,11 +57,10 @@ std::optional<GradientTile> tensorGradientTile(AttentionGradOp op) {
   const bool isSimple = wide <= 64 && !operands.table && !operands.step && operands.threshold() == 0;
   for (int64_t side : {64, 32, 16}) {
     const GradientTile tile{side, 16, isSimple ? 168 : 255};
-    // Bands are as wide as what is in registers; unrolled further, draws would spill.
-    if ((operands.table && side > tile.columns) || (operands.threshold() > 0 && side > 32))
+    if (operands.threshold() > 0 && side > 32) // unrolled further, draws would spill
       continue;
     if (llvm::all_of(partsOf(op, operands), [&](const GradientPart &part) {
-          return TensorGradient::sharedBytes(op, operands, tile, part) <= kBlockBytes;
+          return TensorGradient::sharedBytes(op, operands, tileOf(op, operands, tile, part), part) <= kBlockBytes;
         }))
       return tile;
   }
@@ -82,7 +89,7 @@ LogicalResult addTensorGradients(AttentionGradOp op, const AttentionOperands &op
       if (result)
         launch.writes.push_back(result);
     launch.temporaries = {statistics};
-    launch.body = [&](KernelCode &code) { TensorGradient(op, code, operands, tile, part).emit(); };
+    launch.body = [&](KernelCode &code) { TensorGradient(op, code, operands, tileOf(op, operands, tile, part), part).emit(); };
     sequence.add(launch);
   }
   return success();

@@ -49,13 +49,11 @@ private:
     const bool alongDepth = form.isAlongDepth(side);
     const Labels &inner = alongDepth ? form.depth : lines;
     int64_t piece = 0; // neighbours in the tile are neighbours in memory, and begin at a multiple of as many
-    if (side.tensor && !inner.empty() && !side.labels.empty() && inner.back() == side.labels.back()) {
-      const int64_t divisor = sizesOf(side.memory).back().getLargestKnownDivisor();
-      piece = divisor % 8 == 0 ? 8 : divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 0;
-    }
-    if (side.isPadded() && inner.size() > 1) // what is beside each other in the tile has padding between
-      piece = 0;
-    const bool held = piece == 0 && side.tensor && inner.size() == 1 && inner.back() == side.labels.back();
+    const bool isNear = side.tensor && !inner.empty() && !side.labels.empty() && inner.back() == side.labels.back();
+    const int64_t aligned = isNear ? side.aligned(SharedTile::kChunk) : 0;
+    if (aligned > 1 && !(side.isPadded && inner.size() > 1)) // else there is padding between neighbours in the tile
+      piece = aligned;
+    const bool held = aligned == 1 && inner.size() == 1;
     return {&side, count, offset, alongDepth, piece, held, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
   }
 
@@ -88,7 +86,7 @@ private:
         Value to = add(builder, place, constant(builder, part));
         to = elementAddress(builder, memory, form.stored, to);
         from = elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from);
-        if (!operand.side->isPadded())
+        if (!operand.side->isPadded)
           copyAsync(builder, to, from, 2 * operand.piece, inside);
         else
           copyPartAsync(builder, to, from, 2 * operand.piece, bytesThere(code, operand, inside, operand.alongDepth ? k : line));

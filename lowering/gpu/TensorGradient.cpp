@@ -46,8 +46,8 @@ int64_t TensorGradient::Layout::ringElements(int64_t side) const {
   return std::max(GradientTile::kStages * stageElements(side), first);
 }
 
-BandShape TensorGradient::bandOf(const AttentionOperands &operands, GradientTile tile, Rows rows) {
-  return {tile.kRows, tile.side, operands.keyWidth(), rows != Rows::Queries, rows == Rows::Queries};
+BandShape TensorGradient::bandOf(const AttentionOperands &operands, GradientTile tile) {
+  return {tile.kRows, tile.side, operands.keyWidth()};
 }
 
 int64_t TensorGradient::sharedBytes(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile,
@@ -55,9 +55,9 @@ int64_t TensorGradient::sharedBytes(AttentionGradOp op, const AttentionOperands 
   const int64_t rows = part.rows == Rows::Queries ? tile.kRows : tile.kStages * tile.side;
   int64_t bytes = 2 * layoutOf(op, operands, part.rows).ringElements(tile.side) + 4 * kStatistics * rows;
   if (operands.table)
-    bytes += bandOf(operands, tile, part.rows).bytes();
+    bytes += bandOf(operands, tile).bytes();
   if (part.rows == Rows::Places)
-    bytes += 2 * TileRows(tile.kRows + 2 * tile.side, operands.valueWidth()).elements();
+    bytes += BandShape{tile.kRows, tile.side, operands.valueWidth()}.bytes();
   return bytes;
 }
 
@@ -102,7 +102,7 @@ void TensorGradient::findRange() {
 void TensorGradient::addBands() {
   if (!operands.table)
     return;
-  BandShape shape = bandOf(operands, tile, part.rows);
+  BandShape shape = bandOf(operands, tile);
   if (!isBy(Rows::Places)) {
     bands.emplace_back(on, shape, sourceOfTable(on, tile.kRows, firstOwn, range.low, isBy(Rows::Queries)));
     return;
@@ -110,14 +110,11 @@ void TensorGradient::addBands() {
   Value first = add(builder, subtract(builder, range.low, on.number(tile.kRows - 1)), shift); // key
   for (auto [tensor, width] : {std::pair(operands.key, operands.keyWidth()), std::pair(operands.value, operands.valueWidth())}) {
     shape.width = width;
-    bands.emplace_back(
-        on, shape,
-        [this, first, tensor, width](Value n) -> RowSource {
-          Value key = add(builder, first, n);
-          return {tensor, on.offsetOfKey(key, width), on.number(operands.keyHeads() * width),
-                  on.wordOf(subtract(builder, on.keys, key)), on.wordOf(subtract(builder, on.number(0), key))};
-        },
-        bands.empty() ? Value() : bands[0].products);
+    bands.emplace_back(on, shape, [this, first, tensor, width](Value n) -> RowSource {
+      Value key = add(builder, first, n);
+      return {tensor, on.offsetOfKey(key, width), on.number(operands.keyHeads() * width),
+              on.wordOf(subtract(builder, on.keys, key)), on.wordOf(subtract(builder, on.number(0), key))};
+    });
   }
 }
 

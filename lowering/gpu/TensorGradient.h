@@ -42,7 +42,7 @@ private:
     int64_t ringElements(int64_t side) const;
   };
   static Layout layoutOf(AttentionGradOp op, const AttentionOperands &operands, Rows rows);
-  static BandShape bandOf(const AttentionOperands &operands, GradientTile tile, Rows rows);
+  static BandShape bandOf(const AttentionOperands &operands, GradientTile tile);
   /// A tile that the block meets: its head of queries and first row, the number of its stage, the columns before it.
   struct Met {
     Value head, first, stage, done;
@@ -68,6 +68,7 @@ private:
   void readStatistics();
   Met metAt(Value round);
   Value memoryOf(const Met &met, size_t which);
+  Value pastOf(const Met &met, int64_t column) { return add(builder, met.done, on.number(column)); }
   void issue(const Met &met, bool isFirst);
   void issueStatistics(const Met &met);
   Numbers overTiles(Value rounds);

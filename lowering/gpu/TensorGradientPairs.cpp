@@ -23,7 +23,7 @@ void TensorGradient::emitColumns(const Met &met, int64_t column, Sums &sums) {
   accumulate(sums.scores, along, 0);
   accumulate(sums.weights, scores, 1);
   if (!sums.position.empty())
-    bands[0].addSpread(sums.position, along, multiply(builder, on.warp, on.number(16)), met.done);
+    bands[0].addSpread(sums.position, along, multiply(builder, on.warp, on.number(16)), pastOf(met, column));
 }
 
 void TensorGradient::multiplyPairs(const Met &met, int64_t column, Numbers &scores, Numbers &along) {
@@ -36,9 +36,9 @@ void TensorGradient::multiplyPairs(const Met &met, int64_t column, Numbers &scor
   Value line = multiply(builder, on.warp, on.number(16)); // of the block
   for (auto [number, band] : llvm::enumerate(bands))
     if (isBy(Rows::Queries))
-      band.addOfLines(scores, fragments[2], line, met.done);
+      band.addOfLines(scores, fragments[2], line, pastOf(met, column));
     else
-      band.addOfColumns(number == 0 ? scores : along, memoryOf(met, number == 0 ? 2 : 1), line, met.done);
+      band.addOfColumns(number == 0 ? scores : along, memoryOf(met, number == 0 ? 2 : 1), column, line, pastOf(met, column));
 }
 
 /// Scores become probabilities behind dropout, without its factor, and dy . v gradients of scores without the scale.

@@ -40,32 +40,36 @@ struct Run {
   AffineExpr stride; // of the last one
 };
 
-/// Outermost first. Empty where the engine of copies cannot bring tiles of the operand: it is computed, lines or depth lie apart
-/// from each other, or neighbours in memory are not known to be a multiple of 16 bytes.
+/// Outermost first. Empty where the engine of copies cannot bring tiles of the operand: it is computed, lines or depth lie in
+/// pieces that are not known to be a multiple of 64, or neighbours in memory are not known to be one of 16 bytes.
 SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
   constexpr int64_t chunk = 8, mostDims = 5;
-  if (!side.tensor || side.labels.empty() || sizesOf(side.memory).back().getLargestKnownDivisor() % chunk != 0)
+  const AffineExpr zero = getAffineConstantExpr(0, side.type.getContext());
+  if (!side.tensor || side.aligned(chunk) != chunk || llvm::is_contained(side.strides, zero))
     return {};
   const Labels *parts[] = {&side == &form.a ? &form.rows : &form.columns, &form.depth, &form.batch};
   size_t next[3] = {0, 0, 0}; // label of each part
-  bool seen[3] = {false, false, false};
   SmallVector<Run> runs;
-  const SmallVector<AffineExpr> strides = rowMajorStrides(side.memory);
-  for (auto [dim, label] : llvm::enumerate(side.labels)) {
+  for (auto [label, stride] : llvm::zip_equal(side.labels, side.strides)) {
     const auto part =
         Run::Part(llvm::find_if(parts, [&, l = label](const Labels *of) { return llvm::is_contained(*of, l); }) - parts);
     const size_t number = size_t(llvm::find(*parts[part], label) - parts[part]->begin());
-    if (runs.empty() || runs.back().part != part || number != next[part] || !side.continues(dim)) {
-      if (part != Run::Batch && (std::exchange(seen[part], true) || number != 0))
-        return {};
+    if (part != Run::Batch && number != next[part])
+      return {};
+    const bool goesOn = !runs.empty() && runs.back().part == part && number == next[part];
+    if (!goesOn || runs.back().stride != stride * form.sizeOf({label}))
       runs.push_back({part, {}, {}});
-    }
     next[part] = number + 1;
     runs.back().labels.push_back(label);
-    runs.back().stride = strides[dim];
+    runs.back().stride = stride;
   }
-  const bool fits = seen[Run::Lines] && seen[Run::Depth] && runs.back().part != Run::Batch && int64_t(runs.size()) <= mostDims;
-  return fits ? runs : SmallVector<Run>();
+  for (const Run &run : ArrayRef(runs).drop_front()) {
+    const Run &first = *llvm::find_if(runs, [&](const Run &other) { return other.part == run.part; });
+    if (run.part != Run::Batch && &first != &run && !form.sizeOf(run.labels).isMultipleOf(kLines))
+      return {};
+  }
+  const bool fits = next[Run::Lines] > 0 && next[Run::Depth] > 0 && runs.back().part != Run::Batch;
+  return fits && int64_t(runs.size()) <= mostDims ? runs : SmallVector<Run>();
 }
 
 class WarpgroupGemmKernel {
@@ -95,14 +99,24 @@ private:
   static int64_t stageBytes(const Tile &tile) { return (tile.rows + tile.columns) * tile.depth * 2; }
   int64_t linesOf(int side) const { return side == 0 ? tile.rows : tile.columns; }
   int64_t consumers() const { return tile.rows / kLines * kWarpgroup; }
+  SmallVector<Run> runsOfPart(int side, Run::Part part) const {
+    SmallVector<Run> result;
+    llvm::copy_if(runs[side], std::back_inserter(result), [&](const Run &run) { return run.part == part; });
+    return result;
+  }
+  /// Boxes of a stage, which differ in their lines.
+  int64_t piecesOf(int side) const {
+    return operands[side].alongDepth && runsOfPart(side, Run::Lines).size() == 1 ? 1 : linesOf(side) / kLines;
+  }
 
   TensorMap mapOf(int side) {
-    TensorMap map{sides[side]->tensor, {}, {}, {}};
+    TensorMap map{sides[side]->tensor, sides[side]->offset, {}, {}, {}};
+    bool seen[] = {false, false};
     for (const Run &run : llvm::reverse(runs[side])) {
       map.sizes.push_back(form.sizeOf(run.labels));
       map.strides.push_back(run.stride);
-      const bool isPiece = run.part == Run::Lines && operands[side].alongDepth;
-      map.box.push_back(run.part == Run::Batch ? 1 : isPiece ? linesOf(side) : kLines);
+      const bool isOne = run.part == Run::Batch || std::exchange(seen[run.part], true);
+      map.box.push_back(isOne ? 1 : run.part == Run::Lines ? linesOf(side) / piecesOf(side) : kLines);
     }
     return map;
   }
@@ -169,17 +183,31 @@ private:
 
   void bring(KernelCode &code, GemmCode &gemm, int side, Value to, Value full, Value depth) {
     auto &builder = code.builder;
-    const int64_t pieces = operands[side].alongDepth ? 1 : linesOf(side) / kLines;
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      Value first = side == 0 ? gemm.firstRow : gemm.firstColumn;
+    for (int64_t piece = 0; piece < piecesOf(side); ++piece) {
+      Value line = add(builder, side == 0 ? gemm.firstRow : gemm.firstColumn, constant(builder, piece * kLines));
+      SmallVector<Value> ofLines = placesIn(code, side, Run::Lines, line), ofDepth = placesIn(code, side, Run::Depth, depth);
       SmallVector<Value> places;
       for (const Run &run : llvm::reverse(runs[side]))
         places.push_back(run.part == Run::Batch   ? gemm.batchPlace(run.labels)
-                         : run.part == Run::Depth ? depth
-                                                  : add(builder, first, constant(builder, piece * kLines)));
+                         : run.part == Run::Depth ? ofDepth.pop_back_val()
+                                                  : ofLines.pop_back_val());
       copyBox(builder, bytesFrom(code, to, constant(builder, piece * WarpgroupOperand::kPiece)), full, code.map(unsigned(side)),
               places);
     }
+  }
+
+  /// Of number `number` in the lines or the depth, in each run of these; what is behind the last one is outside of the first.
+  SmallVector<Value> placesIn(KernelCode &code, int side, Run::Part part, Value number) {
+    auto &builder = code.builder;
+    const SmallVector<Run> all = runsOfPart(side, part);
+    SmallVector<Value> places(all.size());
+    for (size_t i = all.size() - 1; i > 0; --i) {
+      Value size = code.size(form.sizeOf(all[i].labels));
+      places[i] = remainder(builder, number, size);
+      number = divide(builder, number, size);
+    }
+    places[0] = number;
+    return places;
   }
 
   /// A warpgroup: while it multiplies a stage, the products of the one before end, which is free then.
@@ -321,8 +349,8 @@ LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, 
   if (runsOf(form, form.a).empty() || runsOf(form, form.b).empty())
     return op->emitOpError("expects in ")
            << kChosen << " another form than " << kWarpgroupForm // S11
-           << ": an operand is computed, its lines lie apart, or its innermost size is not known to "
-              "be a multiple of 8";
+           << ": an operand is computed, its lines or depth lie in pieces that are not known to be a multiple of 64, or its "
+              "innermost size is not known to be one of 8";
   if (failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared)))
     return failure();
   return WarpgroupGemmKernel(form, tile, number("slices")).generate(sequence);

@@ -3,9 +3,10 @@
 
 usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..] [--warpgroups] [--stages N] [--slices N]
 
-A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, with the
-result transposed, with code behind the sums that draws. TILE is a row of lowering/gpu/GemmTiles.def, from 0 on (not of f32),
-or with --warpgroups of WarpgroupTiles.def, for sm_90a; these kernels take no computed operand.
+A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, or is some
+rows of each entry of a batch, with the result transposed, with code behind the sums that draws. TILE is a row of
+lowering/gpu/GemmTiles.def, from 0 on (not of f32), or with --warpgroups of WarpgroupTiles.def, for sm_90a; these kernels take no
+computed operand.
 The dims are M, N and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are
 aligned.
 """
@@ -76,10 +77,30 @@ def function(name, options, a, b, batch=(), computed=False, transposed=False, dr
     return "\n".join(lines)
 
 
+def slice_of(name, options, ofDepth):
+    """Of two entries of a batch the rows from 8 on: lines of the product, or steps of it, too."""
+    m, n, k = (f"d{i} * {factor}" for i, factor in enumerate(options.factors))
+    lines, inner = (k, m) if ofDepth else (m, k)
+    memory, a = (tensor(["2", size, inner], options.type) for size in (f"{lines} + 8", lines))
+    b = tensor(["2", k, n] if ofDepth else [k, n], options.type)
+    result = tensor([m, n] if ofDepth else ["2", m, n], "f32")
+    labels, own = ("[2, 3, 0], %b[2, 3, 1] rank 2", "%m, %n") if ofDepth else ("[0, 1, 3], %b[3, 2] rank 3", "%z, %m, %n")
+    indices = ", ".join(f"{name}: index" for name in own.split(", "))
+    return "\n".join([
+        f"func.func @{name}(%M: index, %N: index, %K: index, %a: {memory}, %b: {b}) {{",
+        f"  %y = tenon.gemm element{labels} : {a}, {b} -> {result} {chosen(options)}{{",
+        f"  ^bb0({indices}, %sum: f32):", f"    tenon.put 0 [{own}], %sum : f32", "  } a {",
+        "  ^bb0(%z: index, %line: index, %inner: index):", "    %first = arith.constant 8 : index",
+        "    %place = arith.addi %first, %line : index",
+        f"    %e = tenon.at %a[%z, %place, %inner] : {memory} -> {options.type}", f"    tenon.yield %e : {options.type}", "  }",
+        f'  tenon.output 0 "y", %y : {result}', "  return", "}"])
+
+
 FORMS = {"mk_nk": ("mk", "nk", {}), "mk_kn": ("mk", "kn", {}), "km_nk": ("km", "nk", {}), "km_kn": ("km", "kn", {}),
          "batch": ("mk", "kn", {"batch": ("2", "3")}), "computed": ("mk", "nk", {"computed": True}),
          "computed_km": ("km", "kn", {"computed": True}), "transposed": ("mk", "nk", {"transposed": True}),
          "drawn": ("mk", "kn", {"drawn": True})}
+SLICES = {"rows_of": False, "steps_of": True}
 
 
 def main():
@@ -94,8 +115,11 @@ def main():
     options = parser.parse_args()
     everything = [name for name in FORMS if not (options.warpgroups and name.startswith("computed"))]
     for name in options.only or everything:
-        a, b, more = FORMS[name]
-        print(function(name, options, a, b, **more))
+        if name in SLICES:
+            print(slice_of(name, options, SLICES[name]))
+        else:
+            a, b, more = FORMS[name]
+            print(function(name, options, a, b, **more))
 
 
 if __name__ == "__main__":

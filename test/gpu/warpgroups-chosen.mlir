@@ -42,6 +42,22 @@ func.func @heads(%a: tensor<4x128x6x64xbf16>, %b: tensor<4x6x128x64xbf16>) {
   tenon.output 0 "y", %y : tensor<4x6x128x128xf32>
   return
 }
+// The last 192 of each 384 rows.
+// CHECK: .visible .entry part_gemm_warpgroups_
+func.func @part(%a: tensor<32x384x512xbf16>, %b: tensor<512x512xbf16>) {
+  %y = tenon.gemm element[0, 1, 3], %b[3, 2] rank 3 : tensor<32x192x512xbf16>, tensor<512x512xbf16> -> tensor<32x192x512xf32> {
+  ^bb0(%z: index, %m: index, %n: index, %sum: f32):
+    tenon.put 0 [%z, %m, %n], %sum : f32
+  } a {
+  ^bb0(%z: index, %m: index, %k: index):
+    %first = arith.constant 192 : index
+    %place = arith.addi %first, %m : index
+    %e = tenon.at %a[%z, %place, %k] : tensor<32x384x512xbf16> -> bf16
+    tenon.yield %e : bf16
+  }
+  tenon.output 0 "y", %y : tensor<32x192x512xf32>
+  return
+}
 // CHECK: .visible .entry few_rows_gemm_16x64_
 func.func @few_rows(%a: tensor<4x768xbf16>, %b: tensor<768x50304xbf16>) {
   %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<4x768xbf16>, tensor<768x50304xbf16> -> tensor<4x50304xf32> {
@@ -68,7 +84,8 @@ func.func @computed(%a: tensor<4096x768xbf16>, %b: tensor<768x768xbf16>) {
   } a {
   ^bb0(%m: index, %k: index):
     %e = tenon.at %a[%m, %k] : tensor<4096x768xbf16> -> bf16
-    tenon.yield %e : bf16
+    %twice = arith.addf %e, %e : bf16
+    tenon.yield %twice : bf16
   }
   tenon.output 0 "y", %y : tensor<4096x768xf32>
   return

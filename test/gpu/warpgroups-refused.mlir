@@ -2,7 +2,7 @@
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_90a}))'
 
 func.func @odd(%x: tensor<128x68xbf16>, %w: tensor<128x68xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  // expected-error @+1 {{expects in tenon.chosen another form than wgmma: an operand is computed, its lines lie apart, or its innermost size is not known to be a multiple of 8}}
+  // expected-error @+1 {{expects in tenon.chosen another form than wgmma: an operand is computed, its lines or depth lie in pieces that are not known to be a multiple of 64, or its innermost size is not known to be one of 8}}
   %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<128x68xbf16>, tensor<128x68xbf16> -> tensor<128x128xf32> attributes {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, columns = 128 : i64, depth = 64 : i64, stages = 4 : i64, registers = 168 : i64, slices = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32

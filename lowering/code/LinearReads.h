@@ -1,12 +1,13 @@
 // Code of an operand's element that only reads: one tensor at places linear in the element's own, or several, joined along one
 // dimension.
 #pragma once
-#include "lowering/cpu/Kernel.h"
+#include "dialect/TenonDialect.h"
+#include <optional>
 
-namespace tenon::cpu {
+namespace tenon {
 
 struct LinearRead {
-  Value tensor;
+  mlir::Value tensor;
   llvm::SmallVector<mlir::AffineExpr> strides; ///< elements, by argument of the block
   mlir::AffineExpr offset;                     ///< of the element with all arguments 0, maybe in front of the tensor
 };
@@ -19,7 +20,7 @@ struct Interval {
 
 /// `value` as a read of `element` at places linear in the arguments of `block`; clamps that change nothing inside of `interval`
 /// are left out. Nothing where it is anything else.
-std::optional<LinearRead> linearRead(Value value, mlir::Block &block, mlir::Type element, std::optional<Interval> interval);
+std::optional<LinearRead> linearRead(mlir::Value value, mlir::Block &block, mlir::Type element, std::optional<Interval> interval);
 
 /// Reads that are joined along `dim`: [starts[i], starts[i + 1]) in reads[i]; the last start is the size.
 struct JoinedReads {
@@ -30,9 +31,9 @@ struct JoinedReads {
 
 /// `value` as two reads or more, chosen by one argument of `block` (an index per dimension of `type`) against bounds in ascending
 /// order, each of which reads linearly what is chosen of it.
-std::optional<JoinedReads> joinedReads(Value value, mlir::Block &block, mlir::RankedTensorType type);
+std::optional<JoinedReads> joinedReads(mlir::Value value, mlir::Block &block, mlir::RankedTensorType type);
 
 /// What `index` grows by with argument number `label` of `block`; nothing if that is not a form of the sizes.
-std::optional<mlir::AffineExpr> growthOf(Value index, int64_t label, mlir::Block &block);
+std::optional<mlir::AffineExpr> growthOf(mlir::Value index, int64_t label, mlir::Block &block);
 
-} // namespace tenon::cpu
+} // namespace tenon

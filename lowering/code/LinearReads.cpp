@@ -1,9 +1,11 @@
-#include "lowering/cpu/LinearReads.h"
+#include "lowering/code/LinearReads.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/code/Parameters.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
-namespace tenon::cpu {
+namespace tenon {
 namespace {
 
 AffineExpr simplified(AffineExpr form) {
@@ -249,4 +251,4 @@ std::optional<AffineExpr> growthOf(Value index, int64_t label, Block &block) {
   return std::nullopt;
 }
 
-} // namespace tenon::cpu
+} // namespace tenon
