@@ -2,7 +2,9 @@
 // maximum and the sum of a row are kept up to date, and what was summed under an earlier maximum is scaled.
 #include "dialect/Places.h"
 #include "lowering/gpu/AttentionKernels.h"
+#include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/WarpgroupAttention.h"
 #include <limits>
 
 using namespace mlir;
@@ -159,9 +161,13 @@ LogicalResult generateAttention(AttentionOp op, LaunchSequence &sequence) {
     forms.push_back(
         {kTensorForm,
          {{"rows", 16, 128, 1, true}, {"warp_rows", 16, 32, 1, true}, {"keys", 16, 64, 1, true}, {"registers", 32, 255}}});
+  if (sequence.chip.hasWarpgroups && warpgroupAttentionTile(operands))
+    forms.push_back(warpgroupAttentionForm());
   FailureOr<Choice> choice = sequence.choiceOf(op, forms);
   if (failed(choice))
     return failure();
+  if (choice->form() == kWarpgroupForm)
+    return generateWarpgroupAttention(op, operands, *choice, sequence);
   auto number = [&](StringRef name) { return *choice->number(name); };
   if (choice->form() == kTensorForm)
     return generateTensorAttention(op, operands, {number("rows"), number("warp_rows"), number("keys"), number("registers")},

@@ -274,12 +274,14 @@ SmallVector<Value> AttentionFragments::kept(const WarpPairs &pairs) {
       result[i] = keeps(queryOf(pairs, int64_t(i)), keyOf(pairs, int64_t(i)));
     return result;
   }
-  for (int64_t first = 0; first < std::min<int64_t>(2, pairs.blocks) * 4; ++first) {
-    SmallVector<Value> run(size_t(pairs.blocks - first / 4 + 1) / 2);
-    keepRun(pairs, first, run);
-    for (size_t i = 0; i < run.size(); ++i)
-      result[size_t(first) + 8 * i] = run[i];
-  }
+  constexpr int64_t most = 8; // blocks of a run, of 4 numbers
+  for (int64_t block = 0; block < pairs.blocks; block += block % most == 0 ? 1 : most - 1)
+    for (int64_t first = 4 * block; first < 4 * block + 4; ++first) {
+      SmallVector<Value> run(size_t(std::min(pairs.blocks - block, most - block % most) + 1) / 2);
+      keepRun(pairs, first, run);
+      for (size_t i = 0; i < run.size(); ++i)
+        result[size_t(first) + 8 * i] = run[i];
+    }
   return result;
 }
 

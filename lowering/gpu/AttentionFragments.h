@@ -25,7 +25,7 @@ struct RowSource {
 struct WarpPairs {
   Value firstLine, firstColumn; // a query and a key, or the other way round
   bool linesAreQueries;
-  int64_t blocks; // at most 8
+  int64_t blocks;
 };
 
 /// Which columns the two lines of a lane see, as far as masks bound them: [low, high), i32; those of no `low` begin at 0.

@@ -1,6 +1,7 @@
 #include "lowering/gpu/AttentionKernels.h"
 #include "lowering/gpu/TensorAttention.h"
 #include "lowering/gpu/TensorAttentionGradient.h"
+#include "lowering/gpu/WarpgroupAttention.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -20,8 +21,11 @@ std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
 static DictionaryAttr choiceOf(Operation *op, PairTile tile) {
   return makeChoice(op->getContext(), kPairsForm, {{"side", tile.side}});
 }
-DictionaryAttr chooseAttention(AttentionOp op) {
+DictionaryAttr chooseAttention(AttentionOp op, const Chip &chip) {
   const AttentionOperands operands(op);
+  if (chip.hasWarpgroups && prefersWarpgroupAttention())
+    if (std::optional<WarpgroupAttentionTile> tile = warpgroupAttentionTile(operands))
+      return choiceOf(op.getContext(), *tile);
   if (std::optional<TensorTile> tile = tensorTile(operands))
     return makeChoice(
         op.getContext(), kTensorForm,

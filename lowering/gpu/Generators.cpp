@@ -37,8 +37,7 @@ void registerKernelGenerators(DialectRegistry &registry) {
     NestOp::attachInterface<GeneratedBy<NestOp, generateNest, anywhere<NestOp, chooseNest>>>(*context);
     GemmOp::attachInterface<GeneratedBy<GemmOp, generateGemm, chooseGemm>>(*context);
     ScatterAddOp::attachInterface<GeneratedBy<ScatterAddOp, generateScatterAdd>>(*context);
-    AttentionOp::attachInterface<AttentionGeneratedBy<AttentionOp, generateAttention, anywhere<AttentionOp, chooseAttention>>>(
-        *context);
+    AttentionOp::attachInterface<AttentionGeneratedBy<AttentionOp, generateAttention, chooseAttention>>(*context);
     AttentionGradOp::attachInterface<
         AttentionGeneratedBy<AttentionGradOp, generateAttentionGradient, anywhere<AttentionGradOp, chooseAttentionGradient>>>(
         *context);

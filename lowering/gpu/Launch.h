@@ -177,7 +177,7 @@ std::optional<std::string> refusesAttention(AttentionGradOp op);
 /// What is chosen for an op (tenon.chosen), before memory is planned.
 mlir::DictionaryAttr chooseNest(NestOp op);
 mlir::DictionaryAttr chooseGemm(GemmOp op, const Chip &chip);
-mlir::DictionaryAttr chooseAttention(AttentionOp op);
+mlir::DictionaryAttr chooseAttention(AttentionOp op, const Chip &chip);
 mlir::DictionaryAttr chooseAttentionGradient(AttentionGradOp op);
 /// The kernels of one op; errors are reported there.
 mlir::LogicalResult generateNest(NestOp op, LaunchSequence &sequence);

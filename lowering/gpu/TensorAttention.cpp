@@ -7,8 +7,7 @@
 #include "lowering/gpu/AttentionBand.h"
 #include "lowering/gpu/AttentionKernels.h"
 #include "lowering/gpu/GemmForm.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include <limits>
+#include "lowering/gpu/OnlineSoftmax.h"
 
 using namespace mlir;
 
@@ -27,21 +26,18 @@ int64_t stagedBytes(const AttentionOperands &operands, const TensorTile &tile) {
   return 2 * std::max(TileRows(tile.rows, width).elements(), kStages * stage);
 }
 
-/// What a warp carries from tile to tile, of each group of 16 rows: maxima and totals of a lane's two rows, sums of values.
+/// What a warp carries from tile to tile, of each group of 16 rows: statistics, sums of values.
 struct Carried {
-  Value largest[2], total[2];
+  OnlineSoftmax::Rows rows;
   Numbers sums;
 };
 
 class TensorForward {
 public:
   TensorForward(AttentionOp op, KernelCode &code, const AttentionOperands &operands, TensorTile tile)
-      : op(op), on(code, operands), code(code), builder(code.builder), operands(operands), tile(tile),
+      : on(code, operands), softmax(op, on), code(code), builder(code.builder), operands(operands), tile(tile),
         queryRows(tile.rows, operands.keyWidth()), keyRows(tile.keys, operands.keyWidth()),
-        valueRows(tile.keys, operands.valueWidth()) {
-    scalesLate = !operands.step && !operands.selectedScores && !operands.scoreTable && operands.scale > 0;
-    factor = (scalesLate ? operands.scale : 1.0) * 1.4426950408889634; // log2 e
-  }
+        valueRows(tile.keys, operands.valueWidth()) {}
 
   void emit() {
     Value tiles = ceilDivide(builder, on.queries, on.number(tile.rows));
@@ -62,9 +58,9 @@ public:
     for (int64_t group = 0; group < groups(); ++group)
       limits.push_back(on.limitsOf(pairsAt(group, on.number(0))));
     issue(range.low, on.number(0));
-    SmallVector<Value> start(size_t(groups()) * countOf(), on.real(0));
+    SmallVector<Value> start;
     for (int64_t group = 0; group < groups(); ++group)
-      start[size_t(group) * countOf()] = start[size_t(group) * countOf() + 1] = on.real(-infinity);
+      append(start, {softmax.start(), on.zeros(operands.valueWidth() / 2)});
     start.push_back(on.number(0));
     auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.keys), start);
     {
@@ -133,27 +129,30 @@ private:
                          subtract(builder, key, firstKey));
       finishScores(scores[size_t(group)], pairs);
       on.hide(scores[size_t(group)], pairs, limits[size_t(group)]);
-      weights.push_back(softmax(scores[size_t(group)], pairs, carried.back()));
+      OnlineSoftmax::rescale(builder, carried.back().sums, softmax.weigh(scores[size_t(group)], carried.back().rows));
+      weights.push_back(softmax.weights(scores[size_t(group)], pairs));
     }
     SmallVector<Numbers> sums;
     for (Carried &one : carried)
       sums.push_back(one.sums);
     on.multiply(sums, weights, valuesAt(stage), valueRows);
     SmallVector<Value> after;
-    for (auto [one, values] : llvm::zip_equal(carried, sums)) {
-      after.append({one.largest[0], one.largest[1], one.total[0], one.total[1]});
-      after.append(values);
-    }
+    for (auto [one, values] : llvm::zip_equal(carried, sums))
+      append(after, {one.rows, values});
     after.push_back(other);
     return after;
   }
 
+  static void append(SmallVectorImpl<Value> &values, const Carried &one) {
+    values.append({one.rows.largest[0], one.rows.largest[1], one.rows.total[0], one.rows.total[1]});
+    values.append(one.sums);
+  }
   static Carried unpack(ArrayRef<Value> values) {
-    return {{values[0], values[1]}, {values[2], values[3]}, Numbers(values.drop_front(4))};
+    return {{{values[0], values[1]}, {values[2], values[3]}}, Numbers(values.drop_front(4))};
   }
 
   void finishScores(Numbers &scores, const WarpPairs &pairs) {
-    if (scalesLate)
+    if (OnlineSoftmax::scalesLate(operands))
       return;
     for (auto [index, score] : llvm::enumerate(scores)) {
       Value query = on.queryOf(pairs, int64_t(index)), key = on.keyOf(pairs, int64_t(index));
@@ -161,89 +160,20 @@ private:
     }
   }
 
-  /// Takes the scores into maxima and totals, scales earlier sums, and gives what the pairs weigh.
-  Fragments softmax(Numbers &scores, const WarpPairs &pairs, Carried &carried) {
-    Value scale = on.real(factor), none = on.real(-infinity), zero = on.real(0), rescale[2];
-    auto isOf = [](size_t index, size_t which) { return index % 4 / 2 == which; };
-    for (size_t which : {0, 1}) {
-      Value now = none;
-      for (size_t index = 0; index < scores.size(); ++index)
-        if (isOf(index, which))
-          now = LLVM::MaxNumOp::create(builder, now, scores[index]);
-      now = LLVM::MaxNumOp::create(builder, on.acrossLine(Reduction::max, now), carried.largest[which]);
-      Value isNone = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, now, none);
-      Value shift = on.select(isNone, zero, now);
-      Value difference = arith::SubFOp::create(builder, carried.largest[which], shift), sum = zero;
-      rescale[which] = on.power(arith::MulFOp::create(builder, difference, scale));
-      Value minus = arith::MulFOp::create(builder, shift, on.real(-factor));
-      for (size_t index = 0; index < scores.size(); ++index)
-        if (isOf(index, which)) {
-          scores[index] = on.power(math::FmaOp::create(builder, scores[index], scale, minus));
-          sum = arith::AddFOp::create(builder, sum, scores[index]);
-        }
-      carried.total[which] = math::FmaOp::create(builder, carried.total[which], rescale[which], sum); // of the lane's columns
-      carried.largest[which] = now;
-    }
-    for (auto [index, sum] : llvm::enumerate(carried.sums))
-      sum = arith::MulFOp::create(builder, sum, rescale[index % 4 / 2]);
-    if (on.drops)
-      for (auto [score, keep] : llvm::zip_equal(scores, on.kept(pairs)))
-        score = on.select(keep, score, zero);
-    return on.rounded(scores);
-  }
-
   void finish(ArrayRef<Value> after) {
     for (int64_t group = 0; group < groups(); ++group) {
       Carried carried = unpack(after.slice(size_t(group) * countOf(), countOf()));
-      const WarpPairs pairs = pairsAt(group, on.number(0));
-      for (int64_t which : {0, 1})
-        finishRow(on.lineOf(pairs, which), carried, which);
+      softmax.store(pairsAt(group, on.number(0)), carried.rows, carried.sums);
     }
   }
 
-  /// A row that saw no key gives 0; NaN stays NaN.
-  void finishRow(Value query, const Carried &carried, int64_t which) {
-    Value zero = on.real(0), largest = carried.largest[which];
-    Value total = on.acrossLine(Reduction::sum, carried.total[which]);
-    Value isNone = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, total, zero);
-    Value inverse = on.select(isNone, zero, arith::DivFOp::create(builder, on.real(1), total));
-    Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, on.real(-infinity));
-    if (scalesLate)
-      largest = arith::MulFOp::create(builder, largest, on.real(operands.scale));
-    Value ofRow = remainder(builder, on.lane, on.number(4));
-    Value isFirst = builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, ofRow, on.number(0));
-    code.ifThen(on.less(query, on.queries), [&] {
-      code.ifThen(isFirst, [&] {
-        if (isRead(op.getRowMax()))
-          LLVM::StoreOp::create(builder, on.select(unseen, zero, largest), on.statistic(op.getRowMax(), query));
-        if (isRead(op.getRowSumInverse()))
-          LLVM::StoreOp::create(builder, inverse, on.statistic(op.getRowSumInverse(), query));
-      });
-      if (!isRead(op.getY()))
-        return;
-      const double grown = 65536.0 / double(65536 - operands.threshold());
-      Value scale = arith::MulFOp::create(builder, inverse, on.real(grown));
-      Value at = add(builder, on.offsetOfQuery(query, operands.valueWidth()), multiply(builder, ofRow, on.number(2)));
-      Value base = elementAddress(builder, code.pointer(op.getY()), on.stored, at);
-      for (int64_t column = 0; column < operands.valueWidth(); column += 8) {
-        auto one = [&](int64_t i) -> Value {
-          return arith::MulFOp::create(builder, carried.sums[size_t(column / 2 + 2 * which + i)], scale);
-        };
-        LLVM::StoreOp::create(builder, on.pack(one(0), one(1)), elementAddress(builder, base, on.stored, on.number(column)), 4);
-      }
-    });
-  }
-
-  AttentionOp op;
   AttentionFragments on;
+  OnlineSoftmax softmax;
   KernelCode &code;
   ImplicitLocOpBuilder &builder;
   const AttentionOperands &operands;
   const TensorTile tile;
   const TileRows queryRows, keyRows, valueRows;
-  const double infinity = std::numeric_limits<double>::infinity();
-  bool scalesLate; // scores are scaled with the shift by the maximum
-  double factor;   // of scores, as exponents of 2
   Value firstQuery, firstKey, endOfKeys, shared;
   SmallVector<Fragments> queries, positionQueries;
   std::optional<AttentionBand> band;
@@ -257,8 +187,7 @@ int64_t TensorTile::shared(const AttentionOperands &operands) const {
   return stagedBytes(operands, *this) + ofBand;
 }
 
-/// Whether masks are bounds of the keys of a query.
-static bool boundsAll(ArrayRef<Mask> masks) {
+bool boundsAll(ArrayRef<Mask> masks) {
   return llvm::all_of(masks, [](const Mask &mask) {
     const bool isBound =
         mask.kind == Mask::Kind::AtMostZero || (mask.kind == Mask::Kind::Not && mask.parts[0].kind == Mask::Kind::AtMostZero);

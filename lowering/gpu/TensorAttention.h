@@ -12,6 +12,9 @@ struct TensorTile {
   int64_t shared(const AttentionOperands &operands) const;
 };
 
+/// Whether masks are bounds of the keys of a query.
+bool boundsAll(llvm::ArrayRef<Mask> masks);
+
 /// The name of the form in tenon.chosen.
 constexpr llvm::StringLiteral kTensorForm = "mma";
 

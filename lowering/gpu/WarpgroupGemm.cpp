@@ -30,8 +30,7 @@ constexpr Rate kRates[] = {
 };
 static_assert(std::size(kRates) == std::size(kTiles));
 
-constexpr int64_t kWarp = 32, kWarpgroup = 4 * kWarp, kLines = 64; // of a warpgroup, and of a piece of an operand
-constexpr int64_t kMostShared = 227 << 10;
+constexpr int64_t kWarp = 32, kLines = 64; // of a warpgroup, and of a piece of an operand
 
 /// Dims of an operand that are neighbours in memory and of one part of the product are one dim of its map.
 struct Run {
@@ -79,7 +78,7 @@ public:
         operands{{runs[0].back().part == Run::Depth}, {runs[1].back().part == Run::Depth}} {}
 
   static int64_t sharedOf(const Tile &tile) {
-    return std::max(tile.stages * stageBytes(tile), 4 * tile.rows * sumsWidth(tile.columns)) + 2 * tile.stages * kBarrier;
+    return std::max(tile.stages * stageBytes(tile), 4 * tile.rows * sumsWidth(tile.columns)) + StageRing::bytesOf(tile.stages);
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
@@ -95,7 +94,6 @@ public:
   }
 
 private:
-  static constexpr int64_t kBarrier = 8; // bytes
   static int64_t stageBytes(const Tile &tile) { return (tile.rows + tile.columns) * tile.depth * 2; }
   int64_t linesOf(int side) const { return side == 0 ? tile.rows : tile.columns; }
   int64_t consumers() const { return tile.rows / kLines * kWarpgroup; }
@@ -127,57 +125,37 @@ private:
   Value stageAt(KernelCode &code, Value stage) {
     return bytesFrom(code, memory, multiply(code.builder, stage, constant(code.builder, stageBytes(tile))));
   }
-  /// Of a stage: `full` when its operands have come, else when nobody reads it any more.
-  Value barrierAt(KernelCode &code, Value stage, bool full) {
-    auto &builder = code.builder;
-    const int64_t first = sharedOf(tile) - (full ? 2 : 1) * tile.stages * kBarrier;
-    return bytesFrom(code, memory, add(builder, multiply(builder, stage, constant(builder, kBarrier)), constant(builder, first)));
-  }
-
-  /// Loops over the steps of the slice, each in the next stage of the ring; `parity` of the stage's round: 0, then 1. `carried`
-  /// values go from step to step.
+  /// Loops over the steps of the slice, each in the next stage of the ring. `carried` values go from step to step.
   SmallVector<Value> overStages(KernelCode &code, GemmCode &gemm, ValueRange carried,
-                                llvm::function_ref<SmallVector<Value>(Value step, Value stage, Value parity, ValueRange)> body) {
+                                llvm::function_ref<SmallVector<Value>(Value step, StageRing::Turn, ValueRange)> body) {
     auto &builder = code.builder;
     SmallVector<Value> start(carried);
-    Value none = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
-    start.append({constant(builder, 0), none});
+    const StageRing::Turn turn = ring->first();
+    start.append({turn.stage, turn.parity});
     auto [first, end] = gemm.steps(tile.depth);
     auto loop = scf::ForOp::create(builder, first, end, constant(builder, 1), start);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange before = loop.getRegionIterArgs();
-    Value stage = before[before.size() - 2], parity = before.back();
-    SmallVector<Value> after = body(loop.getInductionVar(), stage, parity, before.drop_back(2));
-    Value next = add(builder, stage, constant(builder, 1));
-    Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, next, constant(builder, tile.stages));
-    Value other = flipped(builder, parity);
-    after.push_back(arith::SelectOp::create(builder, isLast, constant(builder, 0), next));
-    after.push_back(arith::SelectOp::create(builder, isLast, other, parity));
+    const StageRing::Turn turn{before[before.size() - 2], before.back()};
+    SmallVector<Value> after = body(loop.getInductionVar(), turn, before.drop_back(2));
+    const StageRing::Turn next = ring->after(turn);
+    after.append({next.stage, next.parity});
     scf::YieldOp::create(builder, after);
     return SmallVector<Value>(loop.getResults().drop_back(2));
-  }
-
-  static Value flipped(ImplicitLocOpBuilder &builder, Value parity) {
-    Value one = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1));
-    return arith::XOrIOp::create(builder, parity, one);
   }
 
   /// One thread: waits until a stage is free, and has both operands brought there.
   void produce(KernelCode &code, GemmCode &gemm) {
     auto &builder = code.builder;
-    code.ifThen(electLane(builder), [&] {
-      overStages(code, gemm, {}, [&](Value step, Value stage, Value parity, ValueRange) {
-        waitAt(builder, barrierAt(code, stage, false), flipped(builder, parity)); // at once in the first round
-        Value full = barrierAt(code, stage, true);
-        arriveExpecting(builder, full, stageBytes(tile));
-        Value to = stageAt(code, stage), depth = multiply(builder, step, constant(builder, tile.depth));
-        for (int side = 0; side < 2; ++side) {
-          bring(code, gemm, side, to, full, depth);
-          to = bytesFrom(code, to, constant(builder, linesOf(side) / kLines * WarpgroupOperand::kPiece));
-        }
-        return SmallVector<Value>();
-      });
+    overStages(code, gemm, {}, [&](Value step, StageRing::Turn turn, ValueRange) {
+      Value full = ring->claim(turn, stageBytes(tile));
+      Value to = stageAt(code, turn.stage), depth = multiply(builder, step, constant(builder, tile.depth));
+      for (int side = 0; side < 2; ++side) {
+        bring(code, gemm, side, to, full, depth);
+        to = bytesFrom(code, to, constant(builder, linesOf(side) / kLines * WarpgroupOperand::kPiece));
+      }
+      return SmallVector<Value>();
     });
   }
 
@@ -219,10 +197,11 @@ private:
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> sums(size_t(tile.columns / 2), zero);
     Value firstStep = gemm.steps(tile.depth).first;
-    sums = overStages(code, gemm, sums, [&](Value step, Value stage, Value parity, ValueRange before) {
+    sums = overStages(code, gemm, sums, [&](Value step, StageRing::Turn turn, ValueRange before) {
       SmallVector<Value> after(before);
-      waitAt(builder, barrierAt(code, stage, true), parity);
-      Value a = stageAt(code, stage), b = bytesFrom(code, a, constant(builder, tile.rows / kLines * WarpgroupOperand::kPiece));
+      ring->waitFull(turn);
+      Value a = stageAt(code, turn.stage),
+            b = bytesFrom(code, a, constant(builder, tile.rows / kLines * WarpgroupOperand::kPiece));
       a = bytesFrom(code, a, multiply(builder, group, constant(builder, WarpgroupOperand::kPiece)));
       Value places[] = {operands[0].descriptor(builder, a), operands[1].descriptor(builder, b)};
       openProducts(builder);
@@ -232,16 +211,13 @@ private:
       commitProducts(builder);
       waitForProducts(builder, 1);
       Value isLater = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, step, firstStep);
-      code.ifThen(arith::AndIOp::create(builder, isFirst, isLater), [&] {
-        Value isZero = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, stage, constant(builder, 0));
-        Value last = arith::SelectOp::create(builder, isZero, constant(builder, tile.stages - 1),
-                                             subtract(builder, stage, constant(builder, 1)));
-        arriveAt(builder, barrierAt(code, last, false));
-      });
+      code.ifThen(arith::AndIOp::create(builder, isFirst, isLater), [&] { ring->release(ring->before(turn)); });
       return after;
     });
     waitForProducts(builder, 0);
-    barrierOf(builder, 1, consumers()); // the sums take the place of the stages, which nobody reads any more
+    holdBehind(builder, sums);
+    Value number = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1));
+    barrierOf(builder, number, consumers()); // the sums take the place of the stages, which nobody reads any more
     Value warp = divide(builder, code.thread(), constant(builder, kWarp));
     gemm.storeSums(sums, tile.columns, multiply(builder, warp, constant(builder, 16)), constant(builder, 0), memory,
                    sumsWidth(tile.columns));
@@ -251,23 +227,10 @@ private:
     auto &builder = code.builder;
     GemmCode gemm(form, code, tile.rows, tile.columns, slices);
     memory = code.dynamicShared();
-    code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, 0)), [&] {
-      for (int64_t stage = 0; stage < tile.stages; ++stage) {
-        initBarrier(builder, barrierAt(code, constant(builder, stage), true), 1);
-        initBarrier(builder, barrierAt(code, constant(builder, stage), false), consumers() / kWarp);
-      }
-      fenceBarriers(builder);
-    });
-    code.barrier();
-    Value isConsumer = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, consumers()));
-    auto branch = scf::IfOp::create(builder, TypeRange(), isConsumer, true);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      consume(code, gemm);
-      builder.setInsertionPointToStart(branch.elseBlock());
-      produce(code, gemm);
-    }
+    ring.emplace(builder, bytesFrom(code, memory, constant(builder, sharedOf(tile) - StageRing::bytesOf(tile.stages))),
+                 tile.stages);
+    emitRoles(
+        code, consumers(), [&] { ring->init(consumers() / kWarp); }, [&] { consume(code, gemm); }, [&] { produce(code, gemm); });
     code.barrier();
     gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns, 8);
     return gemm.good;
@@ -280,6 +243,7 @@ private:
   const SmallVector<Run> runs[2];
   const WarpgroupOperand operands[2];
   Value memory; // stages, then sums; barriers behind them
+  std::optional<StageRing> ring;
 };
 
 /// Microseconds on an H200, by the figures of the table: rounds of blocks on its 132 processors, in the last of which a processor

@@ -44,9 +44,76 @@ Value electLane(ImplicitLocOpBuilder &builder) {
   return LLVM::ExtractValueOp::create(builder, call(builder, "elect.sync", both, word(builder, -1)).getResult(0), 1);
 }
 
-void barrierOf(ImplicitLocOpBuilder &builder, int64_t number, int64_t threads) {
-  call(builder, "barrier.cta.sync.aligned.count", {}, {word(builder, number), word(builder, threads)});
+void barrierOf(ImplicitLocOpBuilder &builder, Value number, int64_t threads) {
+  call(builder, "barrier.cta.sync.aligned.count", {}, {number, word(builder, threads)});
 }
+void arriveAtBarrierOf(ImplicitLocOpBuilder &builder, Value number, int64_t threads) {
+  call(builder, "barrier.cta.arrive.aligned.count", {}, {number, word(builder, threads)});
+}
+
+// ---- rings
+
+Value StageRing::barrier(Value stage, bool isFull) {
+  Value number = isFull ? stage : add(builder, stage, constant(builder, stages));
+  return elementAddress(builder, barriers, builder.getI64Type(), number);
+}
+
+void StageRing::init(int64_t readers) {
+  for (int64_t stage = 0; stage < stages; ++stage) {
+    initBarrier(builder, barrier(constant(builder, stage), true), 1);
+    initBarrier(builder, barrier(constant(builder, stage), false), readers);
+  }
+}
+
+static Value isStage(ImplicitLocOpBuilder &builder, Value stage, int64_t number) {
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, stage, constant(builder, number));
+}
+static Value flipped(ImplicitLocOpBuilder &builder, Value parity) {
+  return arith::XOrIOp::create(builder, parity, word(builder, 1));
+}
+
+StageRing::Turn StageRing::first() { return {constant(builder, 0), word(builder, 0)}; }
+
+StageRing::Turn StageRing::after(Turn turn) {
+  Value next = add(builder, turn.stage, constant(builder, 1)), isLast = isStage(builder, next, stages);
+  return {arith::SelectOp::create(builder, isLast, constant(builder, 0), next),
+          arith::SelectOp::create(builder, isLast, flipped(builder, turn.parity), turn.parity)};
+}
+
+StageRing::Turn StageRing::before(Turn turn) {
+  return {arith::SelectOp::create(builder, isStage(builder, turn.stage, 0), constant(builder, stages - 1),
+                                  subtract(builder, turn.stage, constant(builder, 1))),
+          {}};
+}
+
+Value StageRing::claim(Turn turn, int64_t bytes) {
+  waitAt(builder, barrier(turn.stage, false), flipped(builder, turn.parity));
+  Value full = barrier(turn.stage, true);
+  arriveExpecting(builder, full, bytes);
+  return full;
+}
+
+void StageRing::waitFull(Turn turn) { waitAt(builder, barrier(turn.stage, true), turn.parity); }
+void StageRing::release(Turn turn) { arriveAt(builder, barrier(turn.stage, false)); }
+
+void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> init, llvm::function_ref<void()> consume,
+               llvm::function_ref<void()> produce) {
+  auto &builder = code.builder;
+  code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, 0)), [&] {
+    init();
+    fenceBarriers(builder);
+  });
+  code.barrier();
+  Value isConsumer = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, consumers));
+  auto branch = scf::IfOp::create(builder, TypeRange(), isConsumer, true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  consume();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  code.ifThen(electLane(builder), produce);
+}
+
+// ---- copies
 
 void copyBox(ImplicitLocOpBuilder &builder, Value to, Value barrier, Value map, ArrayRef<Value> places) {
   constexpr unsigned ofCluster = 7; // a space of addresses of which the block's own is part
@@ -64,36 +131,58 @@ void copyBox(ImplicitLocOpBuilder &builder, Value to, Value barrier, Value map, 
 /// order of chunks in rows of 128 bytes (1 << 62).
 Value WarpgroupOperand::descriptor(ImplicitLocOpBuilder &builder, Value memory) const {
   constexpr int64_t chunk = 4, turned = int64_t(1) << 62, rows = 8 * kRow;
-  const int64_t fixed = turned | (rows >> chunk) << 32 | (alongDepth ? 1 : kPiece >> chunk) << 16;
+  const int64_t fixed = turned | (rows >> chunk) << 32 | (alongDepth ? 1 : steps * kRow >> chunk) << 16;
   Value address = LLVM::PtrToIntOp::create(builder, builder.getI32Type(), memory);
   Value chunks =
       arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, address, word(builder, chunk)), word(builder, 0x3fff));
   return arith::OrIOp::create(builder, arith::ExtUIOp::create(builder, builder.getI64Type(), chunks), constant(builder, fixed));
 }
 
-/// Assembly, for which LLVM has no intrinsic: sums are registers that it reads and writes.
-void multiplyAsync(ImplicitLocOpBuilder &builder, Type element, Value a, Value b, const WarpgroupOperand (&operands)[2],
-                   MutableArrayRef<Value> sums) {
-  const size_t count = sums.size();
-  const std::string type = element.isF16() ? "f16" : "bf16";
-  std::string text = "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * count) +
-                     "k16.f32." + type + "." + type + " {";
-  std::string results, ties;
-  for (size_t i = 0; i < count; ++i) {
-    text += (i ? ", $" : "$") + std::to_string(i);
+/// Assembly whose results are registers that it also reads, if `text` says so.
+static void assemble(ImplicitLocOpBuilder &builder, const std::string &text, std::string constraints, ArrayRef<Value> inputs,
+                     MutableArrayRef<Value> sums, bool readsSums) {
+  std::string results;
+  SmallVector<Value> values(inputs);
+  for (size_t i = 0; i < sums.size(); ++i) {
     results += "=f,";
-    ties += "," + std::to_string(i);
+    if (readsSums)
+      constraints += (constraints.empty() ? "" : ",") + std::to_string(i);
   }
-  text += "}, $" + std::to_string(count) + ", $" + std::to_string(count + 1) + ", p, 1, 1, " +
-          (operands[0].alongDepth ? "0" : "1") + ", " + (operands[1].alongDepth ? "0" : "1") + "; }";
-  SmallVector<Value> values{a, b};
-  values.append(sums.begin(), sums.end());
-  Type all = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(count, builder.getF32Type()));
-  auto made = LLVM::InlineAsmOp::create(builder, all, values, text, results + "l,l" + ties, /*has_side_effects=*/true,
+  if (readsSums)
+    values.append(sums.begin(), sums.end());
+  Type all = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(sums.size(), builder.getF32Type()));
+  auto made = LLVM::InlineAsmOp::create(builder, all, values, text, results + constraints, /*has_side_effects=*/true,
                                         /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < sums.size(); ++i)
     sums[i] = LLVM::ExtractValueOp::create(builder, made.getRes(), int64_t(i));
 }
+
+/// "{$n, $n+1, ..}"
+static std::string registers(size_t first, size_t count) {
+  std::string text;
+  for (size_t i = first; i < first + count; ++i)
+    text += (i > first ? ", $" : "$") + std::to_string(i);
+  return "{" + text + "}";
+}
+
+/// For which LLVM has no intrinsic.
+void multiplyAsync(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Value> a, Value b, const WarpgroupOperand (&operands)[2],
+                   MutableArrayRef<Value> sums, bool isFirst) {
+  const size_t count = sums.size();
+  const bool isFragment = a.size() == 4;
+  const std::string type = element.isF16() ? "f16" : "bf16";
+  auto order = [&](int side) { return std::string(operands[side].alongDepth ? ", 0" : ", 1"); };
+  const std::string text = "{ .reg .pred p; setp.ne.b32 p, " + std::string(isFirst ? "0" : "1") +
+                           ", 0; wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * count) + "k16.f32." + type + "." + type +
+                           " " + registers(0, count) + ", " + (isFragment ? registers(count, 4) : "$" + std::to_string(count)) +
+                           ", $" + std::to_string(count + a.size()) + ", p, 1, 1" + (isFragment ? "" : order(0)) + order(1) +
+                           "; }";
+  SmallVector<Value> inputs(a);
+  inputs.push_back(b);
+  assemble(builder, text, isFragment ? "r,r,r,r,l" : "l,l", inputs, sums, !isFirst);
+}
+
+void holdBehind(ImplicitLocOpBuilder &builder, MutableArrayRef<Value> sums) { assemble(builder, "", "", {}, sums, true); }
 
 void openProducts(ImplicitLocOpBuilder &builder) { call(builder, "wgmma.fence.sync.aligned", {}, {}); }
 void commitProducts(ImplicitLocOpBuilder &builder) { call(builder, "wgmma.commit_group.sync.aligned", {}, {}); }

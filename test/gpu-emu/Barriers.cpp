@@ -31,6 +31,9 @@ void checkAligned(const Barrier &barrier, const Site &site) {
 }
 
 void release(Barrier &barrier, const Site &site, uint32_t self) {
+  if (barrier.waiting.empty())
+    report("wrong barrier",
+           std::to_string(barrier.expected) + " threads arrive and none waits for them, the last one at " + placeOf(site));
   if (site.model->parameter & kAligned)
     checkAligned(barrier, site);
   const uint32_t votes = barrier.votes, all = barrier.expected;
@@ -83,6 +86,14 @@ void arrive(const Site &site, uint32_t id, uint32_t count, bool waits, bool vote
 }
 
 } // namespace
+
+void exitBarriers() {
+  for (size_t id = 0; id < kBarriers; ++id)
+    if (barriers[id].arrived)
+      report("wrong barrier", "a block ends while barrier " + std::to_string(id) + " has " +
+                                  std::to_string(barriers[id].arrived) + " of " + std::to_string(barriers[id].expected) +
+                                  " threads");
+}
 
 void resetBarriers() {
   for (Barrier &barrier : barriers)

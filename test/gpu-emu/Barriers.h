@@ -3,4 +3,5 @@
 
 namespace tenon::emu {
 void resetBarriers();
+void exitBarriers(); // of a block: reports what nobody came to wait for
 } // namespace tenon::emu

@@ -155,6 +155,7 @@ bool runBlock() {
     switch (runFibers()) {
     case Ended::AllDone:
       checkEndOfBlock();
+      exitBarriers();
       return true;
     case Ended::Stopped:
       return false;

@@ -19,8 +19,8 @@ enum MmaForm { kBf16 = 0, kF16 = 1, kTf32 = 2 };
 constexpr int mma(int depth, int form) { return depth * 8 + form; }
 /// Of copies: bytes, plus 32 where a last argument says how many of them come from the source.
 enum CopyForm { kWithSize = 32 };
-/// Of asynchronous products: columns above these bits.
-enum ProductForm { kTransposedA = 1, kTransposedB = 2, kHalf = 4, kFormBits = 3 };
+/// Of asynchronous products: columns above these bits. kFragmentA: the first operand is in registers; kFresh: sums are not read.
+enum ProductForm { kTransposedA = 1, kTransposedB = 2, kHalf = 4, kFragmentA = 8, kFresh = 16, kFormBits = 5 };
 /// Of arrivals at an mbarrier: what their second argument counts.
 enum ArriveForm { kArrivals = 1, kBytes = 2 };
 enum MathForm { kEx2, kLg2, kRcp, kRsqrt, kSqrt, kSin, kCos, kDivide };
@@ -50,6 +50,7 @@ TENON_EMU_MODEL(opTensorCopy);
 TENON_EMU_MODEL(opFenceBarriers);
 TENON_EMU_MODEL(opFenceProxy);
 TENON_EMU_MODEL(opProduct);
+TENON_EMU_MODEL(opHold);
 TENON_EMU_MODEL(opOpenProducts);
 TENON_EMU_MODEL(opCommitProducts);
 TENON_EMU_MODEL(opWaitProducts);
@@ -82,6 +83,8 @@ MmaPlace placeInC(int lane, int value);
 /// The statement of inline assembly that is an asynchronous product; the model of one, null where it is another statement.
 std::string productText(unsigned columns, int form);
 const Model *findProduct(llvm::StringRef assembly);
+/// That of assembly without a statement, which holds code that reads so many sums behind a wait for their products.
+const Model *findHold(unsigned count);
 
 float fromBf16(uint16_t bits);
 float fromF16(uint16_t bits);

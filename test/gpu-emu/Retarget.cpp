@@ -50,7 +50,7 @@ namespace {
 /// What a call does; null where it is none of Ops.def.
 const Model *modelOf(const CallBase &call) {
   if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
-    return findProduct(assembly->getAsmString());
+    return assembly->getAsmString().empty() ? findHold(call.arg_size()) : findProduct(assembly->getAsmString());
   const Function *callee = call.getCalledFunction();
   return callee ? findModel(callee->getName()) : nullptr;
 }

@@ -1,5 +1,6 @@
 // Products of warpgroups: wgmma.mma_async, whose operands lie in shared memory where descriptors say, its fence and its groups.
-// The sums are there when the instruction is issued; operands are read until a wait.
+// Operands are read until a wait. Sums are there behind it: a lane has names in their place, which only another product, and the
+// statement that holds code behind a wait, have the sums of.
 #include "Async.h"
 #include "Memory.h"
 #include "Models.h"
@@ -15,14 +16,25 @@ namespace {
 constexpr uint32_t kAll = ~0u;
 constexpr unsigned kRows = 64, kDepth = 16, kMostColumns = 256;
 
+/// What a product of a warp made, by lanes.
+struct Sums {
+  uint64_t group; // as they were committed
+  std::vector<float> values;
+};
+
 /// Of a warp.
 struct Products {
   bool open = false, some = false; // behind a fence; products that no group has
   std::deque<Sync> groups;         // in checked mode, what ends with each
+  uint64_t done = 0;               // groups that were waited for
+  uint64_t forgotten = 0;          // products that nothing can name any more, before those ..
+  std::deque<Sums> made;           // .. of these
   void clear() {
     for (Sync &group : groups)
       group.clear();
     groups.clear();
+    made.clear();
+    done = forgotten = 0;
     open = some = false;
   }
 };
@@ -32,6 +44,33 @@ Products &ofWarp(uint32_t warp) {
   if (products.size() < machine.warps.size())
     products.resize(machine.warps.size());
   return products[warp];
+}
+
+/// The name of a sum is a signalling NaN, which moves keep and arithmetic does not, of the product's number and the sum's.
+constexpr uint32_t kName = 0x7fa00000, kNameBits = 21, kSumBits = 7;
+constexpr size_t kMostMade = 64; // products that are remembered: more than one tile has
+
+float nameOf(uint64_t product, unsigned sum) {
+  const uint32_t bits = kName | ((uint32_t(product) << kSumBits) & ((1u << kNameBits) - 1)) | sum;
+  float name;
+  memcpy(&name, &bits, sizeof name);
+  return name;
+}
+
+/// The product that a number names, null where it names none.
+const Sums *namedBy(const Products &own, float number) {
+  uint32_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  if (bits >> kNameBits != kName >> kNameBits)
+    return nullptr;
+  const size_t place = ((bits >> kSumBits) - uint32_t(own.forgotten)) & ((1u << (kNameBits - kSumBits)) - 1);
+  return place < own.made.size() ? &own.made[place] : nullptr;
+}
+
+float valueIn(const Sums &sums, float name, uint32_t lane) {
+  uint32_t bits;
+  memcpy(&bits, &name, sizeof bits);
+  return sums.values[lane * (sums.values.size() / kWarp) + (bits & ((1u << kSumBits) - 1))];
 }
 
 /// Where an element of an operand lies, by the canonical layouts that CUTLASS publishes (include/cute/arch/mma_sm90_desc.hpp).
@@ -79,14 +118,29 @@ void read(const Site &site, uint32_t warp, const Descriptor &operand, unsigned f
     }
 }
 
+/// The first operand of the warp's 16 rows and 16 steps, in registers: of four values of 32 bits, two elements each, as CUTLASS
+/// publishes it (ALayout_64x16, include/cute/atom/mma_traits_sm90_gmma.hpp).
+void readFragment(uint32_t warp, bool isF16, float (*values)[kDepth]) {
+  for (unsigned lane = 0; lane < kWarp; ++lane)
+    for (unsigned i = 0; i < 8; ++i) {
+      const auto both = argument<uint32_t>(threadOf(warp, lane).arguments, i / 2);
+      values[lane / 4 + 8 * (i / 2 % 2)][2 * (lane % 4) + i % 2 + 8 * (i / 4)] = valueOf(isF16, uint16_t(both >> 16 * (i % 2)));
+    }
+}
+
+/// Number of the argument that describes the second operand; in front of it is the first one, behind it are the sums.
+constexpr unsigned secondOf(int form) { return form & kFragmentA ? 4 : 1; }
+
 /// D += A B of 16 rows of the warp's: in order of the depth in f32. Value i of a lane is that of row lane / 4 + 8 (i / 2 % 2) and
 /// column 8 (i / 4) + 2 (lane % 4) + i % 2.
 void multiply(const Site &site, uint32_t warp, uint32_t) {
   const int form = site.model->parameter;
   const unsigned columns = unsigned(form) >> kFormBits, count = columns / 2;
+  const unsigned second = secondOf(form);
   const uint64_t *arguments = threadOf(warp, 0).arguments;
   for (unsigned lane = 1; lane < kWarp; ++lane)
-    if (memcmp(threadOf(warp, lane).arguments, arguments, 16) != 0)
+    if (const uint64_t *others = threadOf(warp, lane).arguments;
+        others[second] != arguments[second] || (!(form & kFragmentA) && others[0] != arguments[0]))
       fail("wrong product",
            nameOf(threadOf(warp, lane)) + " gives other descriptors than lane 0 of its warp, at " + placeOf(site));
   Products &own = ofWarp(warp);
@@ -94,10 +148,10 @@ void multiply(const Site &site, uint32_t warp, uint32_t) {
     report("wrong product",
            "a warp multiplies without wgmma.fence before its first product or behind a wait, at " + placeOf(site));
   own.some = true;
-  const Descriptor a(arguments[0], form & kTransposedA), b(arguments[1], form & kTransposedB);
+  const Descriptor a(form & kFragmentA ? 0 : arguments[0], form & kTransposedA), b(arguments[second], form & kTransposedB);
   if (!a.legal() || !b.legal())
     fail("wrong product", "a descriptor has bits that mean nothing here, " +
-                              llvm::utohexstr(a.legal() ? arguments[1] : arguments[0]) + ", at " + placeOf(site));
+                              llvm::utohexstr(a.legal() ? arguments[second] : arguments[0]) + ", at " + placeOf(site));
   if (machine.mode.checked) {
     Sync issue;
     issue.add(threadOf(warp, 0).index);
@@ -105,7 +159,10 @@ void multiply(const Site &site, uint32_t warp, uint32_t) {
     issue.clear();
   }
   static float rows[kRows / 4][kDepth], lines[kMostColumns][kDepth], factors[kDepth][kMostColumns], sums[kRows / 4][kMostColumns];
-  read(site, warp, a, warp % 4 * 16, 16, form & kHalf, rows);
+  if (form & kFragmentA)
+    readFragment(warp, form & kHalf, rows);
+  else
+    read(site, warp, a, warp % 4 * 16, 16, form & kHalf, rows);
   read(site, warp, b, 0, columns, form & kHalf, lines);
   for (unsigned n = 0; n < columns; ++n)
     for (unsigned k = 0; k < kDepth; ++k)
@@ -115,12 +172,25 @@ void multiply(const Site &site, uint32_t warp, uint32_t) {
       for (unsigned i = 0; i < count; ++i)
         visit(threadOf(warp, lane), i, sums[lane / 4 + 8 * (i / 2 % 2)][8 * (i / 4) + 2 * (lane % 4) + i % 2]);
   };
-  overSums([](Thread &thread, unsigned i, float &sum) { sum = argument<float>(thread.arguments, 2 + i); });
+  overSums([&](Thread &thread, unsigned i, float &sum) {
+    sum = form & kFresh ? 0 : argument<float>(thread.arguments, second + 1 + i);
+    if (const Sums *named = form & kFresh ? nullptr : namedBy(own, sum))
+      sum = valueIn(*named, sum, thread.lane);
+  });
   for (unsigned row = 0; row < 16; ++row)
     for (unsigned k = 0; k < kDepth; ++k)
       for (unsigned n = 0; n < columns; ++n)
         sums[row][n] += rows[row][k] * factors[k][n];
-  overSums([](Thread &thread, unsigned i, float &sum) { static_cast<float *>(thread.result)[i] = sum; });
+  if (own.made.size() == kMostMade) {
+    own.made.pop_front();
+    ++own.forgotten;
+  }
+  const uint64_t number = own.forgotten + own.made.size();
+  Sums &made = own.made.emplace_back(Sums{own.done + own.groups.size(), std::vector<float>(size_t(kWarp) * count)});
+  overSums([&](Thread &thread, unsigned i, float &sum) {
+    made.values[thread.lane * count + i] = sum;
+    static_cast<float *>(thread.result)[i] = nameOf(number, i);
+  });
 }
 
 void open(const Site &, uint32_t warp, uint32_t) { ofWarp(warp).open = true; }
@@ -141,6 +211,7 @@ void wait(const Site &, uint32_t warp, uint32_t) {
       own.groups.front().take(threadOf(warp, lane).index, false);
     own.groups.front().clear();
     own.groups.pop_front();
+    ++own.done;
   }
 }
 
@@ -165,22 +236,48 @@ const Model *findProduct(llvm::StringRef assembly) {
     return &found->second;
   for (unsigned columns = 8; columns <= kMostColumns; columns += 8)
     for (int form = 0; form < 1 << kFormBits; ++form)
-      if (text == productText(columns, form))
+      if (!((form & kFragmentA) && (form & kTransposedA)) && text == productText(columns, form))
         return &(known[text] = {"wgmma.mma_async", opProduct, int(columns << kFormBits) | form, kMeets});
   return nullptr;
 }
 
+const Model *findHold(unsigned count) {
+  static std::map<unsigned, Model> known;
+  return &(known[count] = {"hold", opHold, int(count), kPlain});
+}
+
+/// "$n, $n+1, .."
+static std::string operandsFrom(unsigned first, unsigned count) {
+  std::string text;
+  for (unsigned i = first; i < first + count; ++i)
+    text += (i > first ? ", $" : "$") + std::to_string(i);
+  return text;
+}
+
 std::string productText(unsigned columns, int form) {
   const std::string type = form & kHalf ? "f16" : "bf16";
-  std::string text = "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) +
-                     "k16.f32." + type + "." + type + " {";
-  for (unsigned i = 0; i < columns / 2; ++i)
-    text += (i ? ", $" : "$") + std::to_string(i);
-  return text + "}, $" + std::to_string(columns / 2) + ", $" + std::to_string(columns / 2 + 1) + ", p, 1, 1, " +
-         (form & kTransposedA ? "1" : "0") + ", " + (form & kTransposedB ? "1" : "0") + "; }";
+  const unsigned count = columns / 2, second = count + secondOf(form);
+  const std::string first = operandsFrom(count, second - count), orderOfA = form & kTransposedA ? ", 1" : ", 0";
+  return "{ .reg .pred p; setp.ne.b32 p, " + std::string(form & kFresh ? "0" : "1") + ", 0; wgmma.mma_async.sync.aligned.m64n" +
+         std::to_string(columns) + "k16.f32." + type + "." + type + " {" + operandsFrom(0, count) + "}, " +
+         (form & kFragmentA ? "{" + first + "}" : first) + ", " + operandsFrom(second, 1) + ", p, 1, 1" +
+         (form & kFragmentA ? "" : orderOfA) + (form & kTransposedB ? ", 1" : ", 0") + "; }";
 }
 
 void opProduct(const Site &site, const uint64_t *arguments, void *result) { meet(site, kAll, arguments, result, multiply); }
+void opHold(const Site &site, const uint64_t *arguments, void *result) {
+  const Thread &thread = *machine.current;
+  const Products &own = ofWarp(thread.warp);
+  for (unsigned i = 0; i < unsigned(site.model->parameter); ++i) {
+    float number = argument<float>(arguments, i);
+    if (const Sums *named = namedBy(own, number)) {
+      if (named->group >= own.done)
+        report("wrong product", "sums are read before a wait for their product, at " + placeOf(site));
+      number = valueIn(*named, number, thread.lane);
+    }
+    static_cast<float *>(result)[i] = number;
+  }
+}
 void opOpenProducts(const Site &site, const uint64_t *arguments, void *result) { meet(site, kAll, arguments, result, open); }
 void opCommitProducts(const Site &site, const uint64_t *arguments, void *result) { meet(site, kAll, arguments, result, commit); }
 void opWaitProducts(const Site &site, const uint64_t *arguments, void *result) { meet(site, kAll, arguments, result, wait); }

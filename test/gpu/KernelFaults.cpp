@@ -9,9 +9,14 @@ namespace tenon::test {
 
 using namespace llvm;
 
+/// An asynchronous product whose first operand is in registers.
+static bool isOfFragment(const CallBase &call) {
+  return call.isInlineAsm() && call.arg_size() > 4 && call.getArgOperand(0)->getType()->isIntegerTy(32);
+}
 static bool isMma(const Instruction &instruction) {
   auto *call = dyn_cast<CallBase>(&instruction);
-  return call && call->getCalledFunction() && call->getCalledFunction()->getName().starts_with("llvm.nvvm.mma.");
+  return call && (isOfFragment(*call) ||
+                  (call->getCalledFunction() && call->getCalledFunction()->getName().starts_with("llvm.nvvm.mma.")));
 }
 
 /// "Less", of whole numbers that are not known before: of sizes. (With a constant it is the number of a thread, or of a loop that
@@ -38,7 +43,9 @@ static std::vector<unsigned> asynchronousOperands(const Instruction &instruction
   if (!call)
     return {};
   if (call->isInlineAsm())
-    return {0, 1};
+    return isOfFragment(*call)                                ? std::vector<unsigned>{4}
+           : call->getArgOperand(0)->getType()->isIntegerTy() ? std::vector<unsigned>{0, 1}
+                                                              : std::vector<unsigned>(); // no product
   const StringRef name = call->getCalledFunction() ? call->getCalledFunction()->getName() : "";
   const bool isNumber = name.contains("mbarrier.try.wait.parity") || name.contains("mbarrier.arrive.expect.tx");
   return isNumber ? std::vector<unsigned>{1} : std::vector<unsigned>();
@@ -105,9 +112,10 @@ void apply(Module &module, const KernelFault &fault) {
     compare->setSameSign(false);
     return;
   }
-  Value *first = place->getOperand(4);
-  place->setOperand(4, place->getOperand(5));
-  place->setOperand(5, first);
+  const unsigned one = isOfFragment(*cast<CallBase>(place)) ? 1 : 4; // of the first operand, else of the second one
+  Value *first = place->getOperand(one);
+  place->setOperand(one, place->getOperand(one + 1));
+  place->setOperand(one + 1, first);
 }
 
 } // namespace tenon::test

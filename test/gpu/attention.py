@@ -2,9 +2,10 @@
 """Attention with its gradient, of 16 bits, for tenon-gpu-kernel-test, as a file of the kernel form.
 
 usage: attention.py [--type bf16|f16|f32] [--chosen TEXT] CASE..|all
+       attention.py --forward [--target CHIP] [--heads N] [--type bf16|f16|f32] [--chosen TEXT] CASE..|all
 
 A function per case. The dims are I, M and B: I queries, I + M keys, B rows of the batch; CASES says what else there is. TEXT: of
-tenon.chosen of the gradient.
+tenon.chosen of the gradient; with --forward, without a gradient, of attention.
 """
 import argparse
 
@@ -57,6 +58,16 @@ CASES = {
     "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
     "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
 }
+# Those that warpgroups take, forward.
+WARPGROUPS = {
+    "full": {"value_width": 128},
+    "causal": CASES["causal"],
+    "window": CASES["window"],
+    "wide": CASES["wide"],
+    "bounded": {"mask": CAUSAL + ", " + LENGTHS, "heads": 4, "key_heads": 2},
+    "between": {"mask": NOT_AFTER, "heads": 1, "width": 96, "value_width": 80},
+    "dropped": {"mask": CAUSAL, "rate": 0.25},
+}
 
 
 def tensor(sizes, element):
@@ -87,15 +98,18 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
         results |= {"dp": types["q"], "dr": tensor(["d2", "2 * d0 + d1", heads, width], "f32")}
     arguments = ", ".join(f"%{one}: {every[one]}" + (f" {{test.bound = {bounds[one]} : i64}}" if one in bounds else "")
                           for one in every)
-    chosen = f" {{tenon.chosen = {{sm_80 = {options.chosen}}}}}" if options.chosen else ""
+    chosen = f" {{tenon.chosen = {{{options.target} = {options.chosen}}}}}" if options.chosen else ""
     lines = [f"func.func @{name}(%I: index, %M: index, %B: index, {arguments}) {{",
              f'  %y, %m, %s = "tenon.attention"({names}) <{{operandSegmentSizes = array<i32: {present}>, {attributes}}}>'
-             f"{step} : ({of_shared}) -> ({types['dy']}, {row}, {row})",
+             f"{step}{chosen if options.forward else ''} : ({of_shared}) -> ({types['dy']}, {row}, {row})"]
+    outputs = {"y": types["dy"], "m": row, "s": row}
+    if not options.forward:
+        lines += [
              f'  {", ".join("%" + one for one in results)} = "tenon.attention_grad"(%dy, %y, %m, %s, {names}) '
              f"<{{operandSegmentSizes = array<i32: 1, 1, 1, 1, {present}>, resultSegmentSizes = array<i32: 1, 1, 1, "
              f"{len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0>, {attributes}}}>{step}{chosen} : ({types['dy']}, "
              f"{types['dy']}, {row}, {row}, {of_shared}) -> ({', '.join(results.values())})"]
-    outputs = {"y": types["dy"], "m": row, "s": row} | results
+        outputs |= results
     lines += [f'  tenon.output {i} "{one}", %{one} : {type}' for i, (one, type) in enumerate(outputs.items())]
     return "\n".join([*lines, "  return", "}"])
 
@@ -104,10 +118,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--type", default="bf16")
     parser.add_argument("--chosen", default="")
+    parser.add_argument("--forward", action="store_true")
+    parser.add_argument("--target", default="sm_80")
+    parser.add_argument("--heads", type=int)
     parser.add_argument("cases", nargs="+")
     options = parser.parse_args()
-    for name in CASES if options.cases == ["all"] else options.cases:
-        print(function(name, options, **CASES[name]))
+    known = WARPGROUPS if options.forward else CASES
+    for name in known if options.cases == ["all"] else options.cases:
+        print(function(name, options, **known[name] | ({"heads": options.heads} if options.heads else {})))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ Prints a row per model: kernels, the most registers, shared memory and spilled b
 where a named model does not compile or assemble; `all` is every file of models/, where refusals are rows like others. Behind the
 models stands a row per tile of products by tensor cores (lowering/gpu/GemmTiles.def, WarpgroupTiles.def); exit code 1 also where
 a kernel of one takes more registers or shared memory than its row of that table says, or spills, or where the assembler has
-products of warpgroups wait for each other (C7510, C7511, C7515).
+products of warpgroups wait for each other (C7510, C7511, C7515, C7520).
 """
 import argparse
 import glob
@@ -87,7 +87,7 @@ def assemble(ptxas, ptx, target, tiles):
     done = subprocess.run([ptxas, f"-arch={target}", "-v", ptx, "-o", os.devnull], capture_output=True, text=True)
     if done.returncode != 0:
         return False, "ptxas: " + done.stderr.splitlines()[0]
-    if serial := re.search(r"\((C7510|C7511|C7515)\).*", done.stderr):
+    if serial := re.search(r"\((C7510|C7511|C7515|C7520)\).*", done.stderr):
         return False, "ptxas: " + serial.group()
     found = figures(done.stderr)
     tiles.add(found)

@@ -51,13 +51,14 @@ class Driver:
 
 
 def encode(driver, tensor, box):
-    """The map of a tensor of two dims, 128 bytes on a border of 128, and what keeps it alive."""
-    room = ctypes.create_string_buffer(256)
+    """The map of a tensor without gaps, 128 bytes on a border of 128, and what keeps it alive. Box: innermost first."""
+    room, rank = ctypes.create_string_buffer(256), len(box)
     at = ctypes.addressof(room) + -ctypes.addressof(room) % 128
-    outer, inner = tensor.shape
+    strides = [2 * stride for stride in tensor.stride()[::-1][1:]]
     driver.cuTensorMapEncodeTiled(
-        ctypes.c_void_p(at), 1, 2, ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * 2)(inner, outer),
-        (ctypes.c_uint64 * 1)(2 * inner), (ctypes.c_uint32 * 2)(*box), (ctypes.c_uint32 * 2)(1, 1), 0, 3, 3, 0)
+        ctypes.c_void_p(at), 1, rank, ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * rank)(*tensor.shape[::-1]),
+        (ctypes.c_uint64 * (rank - 1))(*strides), (ctypes.c_uint32 * rank)(*box), (ctypes.c_uint32 * rank)(*[1] * rank),
+        0, 3, 3, 0)
     return at, room
 
 

@@ -10,6 +10,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)
+declare void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32, i32)
 declare void @llvm.nvvm.bar.warp.sync(i32)
 declare float @llvm.nvvm.shfl.sync.idx.f32(i32, float, i32, i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3), ptr addrspace(1))
@@ -122,6 +123,24 @@ define ptx_kernel void @in_buffer(ptr addrspace(1) %x, i32 %n) {
   %other = sub i32 63, %tid
   %p = getelementptr float, ptr addrspace(1) %x, i32 %other
   %v = load volatile float, ptr addrspace(1) %p, align 4
+  ret void
+}
+
+; All arrive at a barrier, and none waits.
+define ptx_kernel void @arrives_alone(ptr addrspace(1) %x, i32 %n) {
+  call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 1, i32 64)
+  ret void
+}
+
+; The second warp does not come to wait for the first.
+define ptx_kernel void @awaited_by_none(ptr addrspace(1) %x, i32 %n) {
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = icmp ult i32 %tid, 32
+  br i1 %first, label %arrive, label %end
+arrive:
+  call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 1, i32 64)
+  br label %end
+end:
   ret void
 }
 
