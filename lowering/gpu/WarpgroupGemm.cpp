@@ -130,8 +130,8 @@ private:
                                 llvm::function_ref<SmallVector<Value>(Value step, StageRing::Turn, ValueRange)> body) {
     auto &builder = code.builder;
     SmallVector<Value> start(carried);
-    const StageRing::Turn turn = ring->first();
-    start.append({turn.stage, turn.parity});
+    const StageRing::Turn initial = ring->first();
+    start.append({initial.stage, initial.parity});
     auto [first, end] = gemm.steps(tile.depth);
     auto loop = scf::ForOp::create(builder, first, end, constant(builder, 1), start);
     OpBuilder::InsertionGuard guard(builder);
