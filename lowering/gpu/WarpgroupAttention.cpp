@@ -33,7 +33,11 @@ constexpr int64_t bytesOf(int64_t rows, int64_t width) { return piecesOf(width) 
 TensorMap mapOf(Value tensor, int64_t rows) {
   auto type = cast<RankedTensorType>(tensor.getType());
   const SmallVector<AffineExpr> sizes = sizesOf(type), strides = rowMajorStrides(type);
-  return {tensor, {sizes.rbegin(), sizes.rend()}, {strides.rbegin(), strides.rend()}, {kLines, 1, rows, 1}};
+  return {tensor,
+          getAffineConstantExpr(0, type.getContext()),
+          {sizes.rbegin(), sizes.rend()},
+          {strides.rbegin(), strides.rend()},
+          {kLines, 1, rows, 1}};
 }
 
 class WarpgroupForward {
