@@ -113,8 +113,9 @@ static constexpr ExplainPage kRecipesAsAWhole[] = {
      "data = caller  steps = 1000  stop = patience(5)", "data = caller"},
     {"T0630", "a loss that is not evaluated",
      "A recipe evaluates the losses and metrics that it trains, and of the others those whose inputs its data make: a text for "
-     "masks has no classes, and a model may have heads for other data. An input that no data task makes, or that this one makes "
-     "with other axes, is more likely a slip of the pen.",
+     "masks has no classes, and a model may have heads for other data. An input of almost the name of one that they make, or of "
+     "the "
+     "same name with other axes, is more likely a slip of the pen.",
      "in lable: index(C)[B]\nmetric acc = mean(argmax[C](logits) == lable)",
      "in label: index(C)[B]\nmetric acc = mean(argmax[C](logits) == label)"},
 };

@@ -213,6 +213,8 @@ void warnNotEvaluated(const CheckedRecipe &recipe, const Setting &data, bool has
       if (names.back() == input->name)
         made = written(each);
     }
+    if (!axesDiffer && nearest(input->name, names).empty())
+      continue; // a head for data of the user's own
     Diagnostic &warning =
         diagnostics.warning("T0630", range,
                             "recipe `" + recipe.name + "` does not evaluate the " + what + ": `" + data.text +
