@@ -1,4 +1,5 @@
 #include "Async.h"
+#include "Banks.h"
 #include "Models.h"
 #include "Shadow.h"
 #include <deque>
@@ -79,6 +80,8 @@ void opCopy(const Site &site, const uint64_t *arguments, void *) {
       shadowRead(site, thread, from, fromSource);
     shadowPending(site, thread, to, bytes);
   }
+  if (machine.mode.banks)
+    countBanks(site, thread, to, bytes);
   const Copy copy = {&site, reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from), bytes, fromSource};
   if (machine.mode.late)
     memset(copy.to, 0xff, bytes);

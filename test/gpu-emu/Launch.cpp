@@ -1,5 +1,6 @@
 #include "Launch.h"
 #include "Async.h"
+#include "Banks.h"
 #include "Barriers.h"
 #include "Fiber.h"
 #include "Memory.h"
@@ -194,7 +195,9 @@ Outcome launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShar
     for (uint64_t i = 0; i < grid.count(); ++i) {
       const uint64_t blockNumber = machine.mode.order == Order::Reverse ? grid.count() - 1 - i : i;
       startBlock(grid, blockNumber);
-      if (!runBlock())
+      const bool goesOn = runBlock();
+      endBanks();
+      if (!goesOn)
         break;
     }
   }

@@ -24,6 +24,8 @@ static bool readWord(llvm::StringRef key, llvm::StringRef value, Mode &mode) {
     return mode.checked = key == "checked", value.empty();
   if (key == "counts")
     return mode.counts = true, value.empty();
+  if (key == "banks")
+    return mode.banks = true, value.empty();
   if (key == "order") {
     const auto [name, seed] = value.split(':');
     mode.order = name == "in" ? Order::InOrder : name == "reverse" ? Order::Reverse : Order::Random;
@@ -62,7 +64,7 @@ llvm::Expected<Mode> parseMode(llvm::StringRef text) {
       return llvm::createStringError("'" + word.trim() +
                                      "' is no mode of the emulator: checked or fast, order=in, reverse or random:SEED, "
                                      "copies=late or early, sm=80, cuda=12080, memory=BYTES, mutant=KERNEL:N, mutants[=TEXT], "
-                                     "broken=events or graphs, record=FOLDER, counts");
+                                     "broken=events or graphs, record=FOLDER, counts, banks");
   }
   return mode;
 }

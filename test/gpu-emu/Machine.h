@@ -38,10 +38,11 @@ struct Mode {
   std::string broken;                  // "events": waiting for one does not wait; "graphs": arguments of their kernels stay
   std::string record;                  // folder for launches: of each kernel of a module the first one (Record.h)
   bool counts = false;                 // whether the driver's stand-in says at its end what it did
+  bool banks = false;                  // how well shared memory is used (Banks.h)
 };
 
 /// "checked|fast,order=in|reverse|random:SEED,copies=late|early,sm=80,cuda=12080,memory=BYTES,mutant=KERNEL:N,mutants[=TEXT],
-/// broken=events|graphs,record=FOLDER,counts", in any order and number.
+/// broken=events|graphs,record=FOLDER,counts,banks", in any order and number.
 llvm::Expected<Mode> parseMode(llvm::StringRef text);
 
 struct Site;

@@ -1,5 +1,6 @@
 // Tensor cores of the first rung: ldmatrix and mma.sync. Which lane holds which element is by PTX's figures; with group = lane /
 // 4 and quad = lane % 4.
+#include "Banks.h"
 #include "Models.h"
 #include "Shadow.h"
 #include <vector>
@@ -15,15 +16,18 @@ void loadMatrices(const Site &site, uint32_t warp, uint32_t) {
   const int matrices = site.model->parameter & 7;
   const bool transposed = site.model->parameter & kTransposed;
   uint16_t rows[32][8];
+  uint64_t addresses[32];
   for (int i = 0; i < 8 * matrices; ++i) {
     const Thread &thread = threadOf(warp, i);
-    const uint64_t address = thread.arguments[0];
+    const uint64_t address = addresses[i] = thread.arguments[0];
     if (address % 16)
       fail("misaligned", nameOf(thread) + " gives a row that is not aligned to 16 bytes, at " + placeOf(site));
     if (machine.mode.checked)
       shadowRead(site, thread, address, 16);
     memcpy(rows[i], reinterpret_cast<const void *>(address), 16);
   }
+  if (machine.mode.banks)
+    countRows(site, addresses, 8 * unsigned(matrices));
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     const unsigned group = lane / 4, quad = lane % 4;
     uint32_t registers[4];

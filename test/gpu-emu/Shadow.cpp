@@ -1,4 +1,5 @@
 #include "Shadow.h"
+#include "Banks.h"
 #include "Fiber.h"
 #include "Memory.h"
 #include "Order.h"
@@ -295,6 +296,8 @@ void shadowAccess(const Site *site, uint64_t address) {
                            placeOf(*site));
   if (address - arena < kArena) {
     bound(*site, thread, address, site->size, what);
+    if (machine.mode.banks)
+      countBanks(*site, thread, address, site->size);
     Access access(*site, thread.index, site->atomic);
     for (uint32_t at = 0; at < site->size; at += 2) {
       if (site->reads)
