@@ -92,17 +92,8 @@ def statement(columns, kind, a, b, fresh):
             f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {', '.join(map(str, words))}; }}")
 
 
-def kernel(options, a, b):
-    columns, kind, spoil = options.columns, options.type, options.spoil
-    count, is_fragment = columns // 2, isinstance(a, Fragment)
-    floats = ", ".join(["float"] * count)
-    constraints = "=f," * count + ("r,r,r,r,l" if is_fragment else "l,l")
-    inputs = "i32 %a0, i32 %a1, i32 %a2, i32 %a3, i64 %b" if is_fragment else "i64 %a, i64 %b"
-    if not options.fresh:
-        constraints += "".join(f",{i}" for i in range(count))
-        inputs += ", float 1.0" * count
-    signed = [bits - (1 << 64) if bits >> 63 else bits for bits in (0 if is_fragment else a.bits(None), b.bits(spoil))]
-    lines = ["""target triple = "nvptx64-nvidia-cuda"
+# Threads bring the operands from x to shared memory.
+FILLED = """target triple = "nvptx64-nvidia-cuda"
 target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 @memory = internal addrspace(3) global [65536 x i8] undef, align 1024
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -130,7 +121,20 @@ ready:
   %at = ptrtoint ptr addrspace(3) @memory to i32
   %low = lshr i32 %at, 4
   %bits = and i32 %low, 16383
-  %wide = zext i32 %bits to i64""",
+  %wide = zext i32 %bits to i64"""
+
+
+def kernel(options, a, b):
+    columns, kind, spoil = options.columns, options.type, options.spoil
+    count, is_fragment = columns // 2, isinstance(a, Fragment)
+    floats = ", ".join(["float"] * count)
+    constraints = "=f," * count + ("r,r,r,r,l" if is_fragment else "l,l")
+    inputs = "i32 %a0, i32 %a1, i32 %a2, i32 %a3, i64 %b" if is_fragment else "i64 %a, i64 %b"
+    if not options.fresh:
+        constraints += "".join(f",{i}" for i in range(count))
+        inputs += ", float 1.0" * count
+    signed = [bits - (1 << 64) if bits >> 63 else bits for bits in (0 if is_fragment else a.bits(None), b.bits(spoil))]
+    lines = [FILLED,
              f"  %a = or i64 %wide, {signed[0]}",
              f"  %second = add i64 %wide, {SECOND >> 4}",
              f"  %b = or i64 %second, {signed[1]}",
