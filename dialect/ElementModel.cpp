@@ -41,12 +41,14 @@ Value convertReal(OpBuilder &builder, Location location, Value x, Type element) 
   const Type from = getElementTypeOrSelf(x.getType());
   if (from == element)
     return x;
+  const bool widens = from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth();
+  // From and to 16 bits by way of what they are computed in, f32: from f64 that rounds twice.
+  if (const Type computed = elementModel(widens ? from : element).compute; computed != from && computed != element)
+    return convertReal(builder, location, convertReal(builder, location, x, computed), element);
   auto vector = dyn_cast<VectorType>(x.getType());
   const Type to = vector ? Type(vector.clone(element)) : element;
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+  if (widens)
     return arith::ExtFOp::create(builder, location, to, x);
-  if (from.getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth())
-    x = convertReal(builder, location, x, elementModel(from).compute);
   return arith::TruncFOp::create(builder, location, to, x);
 }
 

@@ -29,7 +29,7 @@ inline bool isComputed(mlir::Type element) {
 /// Numbers of which a step, or a tensor, has one (norms, learning rates, factors of an optimizer, losses) are f64 whatever they
 /// are of: none is worth a rounding.
 inline mlir::Type scalarReal(mlir::MLIRContext *context) { return mlir::Float64Type::get(context); }
-/// A real, or a vector of them, in another element type. Of two types of 16 bits neither holds the other: by way of f32.
+/// A real, or a vector of them, in another element type; between 16 bits and what they are not computed in by way of f32.
 mlir::Value convertReal(mlir::OpBuilder &builder, mlir::Location location, mlir::Value x, mlir::Type element);
 /// The attribute of a module in mixed precision, whose contractions multiply in that type of 16 bits, and of a contraction that
 /// multiplies in another one.

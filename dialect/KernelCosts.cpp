@@ -361,26 +361,25 @@ static int64_t momentTouches(OptimizeOp op) {
 static int64_t parameterTouches(OptimizeOp op) { return 2 + (formOf(op).trust != schema::Trust::None ? 1 : 0); }
 
 /// `perElement(parameter)` summed over the elements of all parameters that are trained.
-static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(ParameterOp)> perElement) {
-  Polynomial all;
+static Polynomial overParameters(OptimizeOp optimize, llvm::function_ref<int64_t(ParameterOp)> perElement) {
+  int64_t all = 0;
   for (auto parameter : optimize->getParentOfType<ModuleOp>().getOps<ParameterOp>())
-    if (isTrainedBy(optimize, parameter))
-      all += Polynomial(perElement(parameter)) * elementsOf(parameter.getType(), space);
-  return all;
+    if (const int64_t numbers = trainedNumbers(optimize, parameter))
+      all += perElement(parameter) * numbers;
+  return Polynomial(all);
 }
 /// Every element of what is trained, behind the norm.
 SmallVector<AffineExpr> OptimizeOp::parallelDomain() {
   int64_t elements = 0;
   for (auto parameter : getOperation()->getParentOfType<ModuleOp>().getOps<ParameterOp>())
-    if (isTrainedBy(*this, parameter))
-      elements += parameter.getType().getNumElements();
+    elements += trainedNumbers(*this, parameter);
   return {getAffineConstantExpr(elements, getContext())};
 }
 Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
-  return overParameters(*this, space, [&](ParameterOp) { return ruleOf(*this).operations; });
+  return overParameters(*this, [&](ParameterOp) { return ruleOf(*this).operations; });
 }
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
-  return overParameters(*this, space, [&](ParameterOp parameter) {
+  return overParameters(*this, [&](ParameterOp parameter) {
     const int64_t bytes = bytesOfElement(parameter.getType());
     const Type copies = copyTypeOf(parameter); // written
     return momentTouches(*this) * bytes +

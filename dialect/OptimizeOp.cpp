@@ -52,6 +52,21 @@ bool tenon::isTrainedBy(OptimizeOp op, ParameterOp parameter) {
   return !parameter.getFrozen() && (!trained || llvm::is_contained(trained.getValue(), parameter.getSymNameAttr()));
 }
 
+bool tenon::isFrozenAt(ParameterOp parameter, int64_t copy) {
+  auto frozen = parameter->getAttrOfType<DenseF64ArrayAttr>("frozen_at");
+  return frozen && frozen[frozen.size() == 1 ? 0 : copy] != 0;
+}
+
+int64_t tenon::trainedNumbers(OptimizeOp op, ParameterOp parameter) {
+  if (!isTrainedBy(op, parameter))
+    return 0;
+  const int64_t copies = parameter.stackElements();
+  int64_t trained = 0;
+  for (int64_t copy = 0; copy < copies; ++copy)
+    trained += !isFrozenAt(parameter, copy);
+  return parameter.getType().getNumElements() / std::max<int64_t>(copies, 1) * trained;
+}
+
 double tenon::ownDecay(const schema::OptimizerRule &rule, DictionaryAttr settings, ParameterOp parameter) {
   // The first dimensions of a stacked parameter are those of its stacks.
   const int64_t rank = parameter.getType().getRank() - parameter.depthCount();

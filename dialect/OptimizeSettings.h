@@ -19,6 +19,10 @@ int momentCount(OptimizeOp op);
 inline constexpr llvm::StringLiteral kTrained = "tenon.trained";
 /// Whether the step that `op` ends updates a parameter.
 bool isTrainedBy(OptimizeOp op, ParameterOp parameter);
+/// Whether element `copy` of the stacks that the parameter lies in stays as it is.
+bool isFrozenAt(ParameterOp parameter, int64_t copy);
+/// Numbers of the parameter that the op changes, without frozen elements of its stacks.
+int64_t trainedNumbers(OptimizeOp op, ParameterOp parameter);
 /// The decay of a parameter of which no group says anything.
 double ownDecay(const schema::OptimizerRule &rule, mlir::DictionaryAttr settings, ParameterOp parameter);
 

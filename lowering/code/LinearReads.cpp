@@ -154,7 +154,8 @@ std::optional<Choice> choiceOf(Value value, Block &block) {
   return Choice{cast<BlockArgument>(left).getArgNumber(), bound, isBelow ? yes : no, isBelow ? no : yes};
 }
 
-/// Whether this holds for all dims, which are natural numbers.
+} // namespace
+
 bool isNatural(AffineExpr form) {
   form = simplified(form);
   if (auto number = dyn_cast<AffineConstantExpr>(form))
@@ -165,8 +166,6 @@ bool isNatural(AffineExpr form) {
   return pair && (form.getKind() == AffineExprKind::Add || form.getKind() == AffineExprKind::Mul) && isNatural(pair.getLHS()) &&
          isNatural(pair.getRHS());
 }
-
-} // namespace
 
 std::optional<LinearRead> linearRead(Value value, Block &block, Type element, std::optional<Interval> interval) {
   auto at = value.getDefiningOp<AtOp>();

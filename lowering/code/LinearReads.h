@@ -22,6 +22,9 @@ struct Interval {
 /// are left out. Nothing where it is anything else.
 std::optional<LinearRead> linearRead(mlir::Value value, mlir::Block &block, mlir::Type element, std::optional<Interval> interval);
 
+/// Whether a form is at least 0 for all dims, which are natural numbers, as far as that can be seen.
+bool isNatural(mlir::AffineExpr form);
+
 /// Reads that are joined along `dim`: [starts[i], starts[i + 1]) in reads[i]; the last start is the size.
 struct JoinedReads {
   unsigned dim;

@@ -42,7 +42,7 @@ public:
     }
     const int64_t copies = parameter.stackElements(), count = type.getNumElements() / std::max<int64_t>(copies, 1);
     for (int64_t copy = 0; copy < copies; ++copy) {
-      if (factor(parameter, "frozen_at", copy, 0) != 0)
+      if (isFrozenAt(parameter, copy))
         continue;
       OptimizerSegment next{int64_t(parameter.getOffset()) + copy * int64_t(parameter.getStride()),
                             count,

@@ -20,6 +20,7 @@ GemmSide::GemmSide(Value operand, RankedTensorType type, ArrayRef<int64_t> label
   strides = read->strides;
   offset = read->offset;
   element = nullptr;
+  isView = true;
 }
 
 int64_t GemmSide::aligned(int64_t most) const {

@@ -22,6 +22,7 @@ struct GemmSide {
   mlir::Block *element;                        // code of an element; null: it is in memory
   llvm::SmallVector<mlir::AffineExpr> strides; // elements, by labels
   mlir::AffineExpr offset;                     // of the first one in the tensor
+  bool isView = false;                         // code that only reads the tensor: strides are those of the reads
   bool isPadded = false;                       // a row ends in front of the next one's beginning (Rows.h)
 };
 

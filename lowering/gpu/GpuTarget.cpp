@@ -45,7 +45,10 @@ bool takesRowSteps(KernelOpInterface kernel) {
 
 /// Tensor cores read operands by 16 bytes, from rows that begin at multiples of as much. Where the tensor is written over by
 /// another one it lies as that does.
-static int64_t usefulRowStep(OpResult result) {
+static int64_t usefulRowStep(OpResult result, DenseMap<Value, int64_t> &known) {
+  auto [place, isNew] = known.try_emplace(result, 0);
+  if (!isNew)
+    return place->second;
   constexpr int64_t least = 64; // elements of a row, so that at most a ninth of the memory stands between rows
   if (!mayBeApart(result, takesRowSteps))
     return 0;
@@ -57,10 +60,11 @@ static int64_t usefulRowStep(OpResult result) {
     auto gemm = dyn_cast<GemmOp>(user);
     return gemm && (gemm.getA() == result || gemm.getB() == result);
   });
-  const bool isSuccessorApart = llvm::any_of(successorsOf(result), [](OpResult successor) {
-    return successor.getOwner()->hasAttr(kChosen) ? rowStepOf(successor) != 0 : usefulRowStep(successor) != 0;
-  });
-  return isFactor || isSuccessorApart ? int64_t(llvm::alignTo(uint64_t(size), uint64_t(ofChunk))) : 0;
+  const bool isUseful =
+      isFactor || llvm::any_of(successorsOf(result), [&](OpResult successor) {
+        return successor.getOwner()->hasAttr(kChosen) ? rowStepOf(successor) != 0 : usefulRowStep(successor, known) != 0;
+      });
+  return known[result] = isUseful ? int64_t(llvm::alignTo(uint64_t(size), uint64_t(ofChunk))) : 0;
 }
 
 DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
@@ -70,7 +74,9 @@ DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
   NamedAttrList all;
   if (DictionaryAttr choice = generated.choose(chip))
     all.set(chip.name, choice);
-  const SmallVector<int64_t> steps = llvm::map_to_vector(kernel->getResults(), usefulRowStep);
+  DenseMap<Value, int64_t> known;
+  const SmallVector<int64_t> steps =
+      llvm::map_to_vector(kernel->getResults(), [&](OpResult result) { return usefulRowStep(result, known); });
   if (llvm::any_of(steps, [](int64_t step) { return step != 0; }))
     all.set(kRowSteps, DenseI64ArrayAttr::get(kernel.getContext(), steps));
   return all.empty() ? DictionaryAttr() : all.getDictionary(kernel.getContext());

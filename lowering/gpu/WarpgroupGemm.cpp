@@ -39,8 +39,17 @@ struct Run {
   AffineExpr stride; // of the last one
 };
 
-/// Outermost first. Empty where the engine of copies cannot bring tiles of the operand: it is computed, lines or depth lie in
-/// pieces that are not known to be a multiple of 64, or neighbours in memory are not known to be one of 16 bytes.
+/// Whether each entry of a dim lies behind the one before it: the driver asks that of the dims of a map, which reads of windows,
+/// or backwards, have not.
+bool liesApart(const GemmForm &form, ArrayRef<Run> runs) {
+  for (auto [outer, inner] : llvm::zip(runs.drop_back(), runs.drop_front()))
+    if (!isNatural(outer.stride - inner.stride * form.sizeOf(inner.labels)))
+      return false;
+  return true;
+}
+
+/// Outermost first. Empty where the engine of copies cannot bring tiles of the operand: it is computed, its dims overlap, lines
+/// or depth lie in pieces that are not known to be a multiple of 64, or neighbours in memory are not known to be one of 16 bytes.
 SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
   constexpr int64_t chunk = 8, mostDims = 5;
   const AffineExpr zero = getAffineConstantExpr(0, side.type.getContext());
@@ -68,7 +77,7 @@ SmallVector<Run> runsOf(const GemmForm &form, const GemmSide &side) {
       return {};
   }
   const bool fits = next[Run::Lines] > 0 && next[Run::Depth] > 0 && runs.back().part != Run::Batch;
-  return fits && int64_t(runs.size()) <= mostDims ? runs : SmallVector<Run>();
+  return fits && int64_t(runs.size()) <= mostDims && (!side.isView || liesApart(form, runs)) ? runs : SmallVector<Run>();
 }
 
 class WarpgroupGemmKernel {

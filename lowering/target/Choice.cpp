@@ -53,8 +53,9 @@ FailureOr<Choice> choiceFor(Operation *op, StringRef variant, ArrayRef<ChoiceFor
                                             << one.getName().getValue(); // S9
   for (const ChoiceNumber &number : form->numbers) {
     auto value = given.getAs<IntegerAttr>(number.name);
-    if (!value)
-      return op->emitOpError("expects of ") << form->name << " for " << variant << " its " << number.name << ", got none"; // S9
+    if (!value || !value.getType().isSignlessInteger(64))
+      return op->emitOpError("expects of ") << form->name << " for " << variant << " its " << number.name
+                                            << (given.get(number.name) ? " as i64, got another type" : ", got none"); // S9
     if (failed(checkNumber(op, variant, number, value.getInt())))
       return failure();
   }

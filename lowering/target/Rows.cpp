@@ -8,7 +8,9 @@ namespace tenon {
 
 int64_t rowStepOf(Value tensor) {
   auto result = dyn_cast<OpResult>(tensor);
-  auto steps = result ? result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(kRowSteps) : DenseI64ArrayAttr();
+  auto steps = result && isa<KernelOpInterface>(result.getOwner())
+                   ? result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(kRowSteps)
+                   : DenseI64ArrayAttr();
   return steps && result.getResultNumber() < steps.size() ? steps[result.getResultNumber()] : 0;
 }
 
