@@ -84,8 +84,10 @@ func.func @computed(%a: tensor<4096x768xbf16>, %b: tensor<768x768xbf16>) {
   } a {
   ^bb0(%m: index, %k: index):
     %e = tenon.at %a[%m, %k] : tensor<4096x768xbf16> -> bf16
-    %twice = arith.addf %e, %e : bf16
-    tenon.yield %twice : bf16
+    %wide = arith.extf %e : bf16 to f32
+    %twice = arith.addf %wide, %wide : f32
+    %r = arith.truncf %twice : f32 to bf16
+    tenon.yield %r : bf16
   }
   tenon.output 0 "y", %y : tensor<4096x768xf32>
   return
