@@ -2,6 +2,7 @@
 // brought into a ring of stages in shared memory; two warpgroups, of 64 rows each, multiply what has come. Each sum is one chain
 // of products in the order of the depth, 16 at a time, as in TensorGemm.cpp, so that tiles change no bits.
 #include "dialect/TensorSizes.h"
+#include "lowering/code/LinearReads.h"
 #include "lowering/code/Parameters.h"
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/Warpgroups.h"
