@@ -92,6 +92,21 @@ func.func @computed(%a: tensor<4096x768xbf16>, %b: tensor<768x768xbf16>) {
   tenon.output 0 "y", %y : tensor<4096x768xf32>
   return
 }
+// Windows overlap: the driver takes no map of them.
+// CHECK: .visible .entry windows_gemm_{{[0-9]+x[0-9]+}}_
+func.func @windows(%a: tensor<2x130x64xbf16>, %b: tensor<3x64x64xbf16>) {
+  %y = tenon.gemm element[0, 1, 3, 4], %b[3, 4, 2] rank 3 : tensor<2x128x3x64xbf16>, tensor<3x64x64xbf16> -> tensor<2x128x64xf32> {
+  ^bb0(%z: index, %m: index, %n: index, %sum: f32):
+    tenon.put 0 [%z, %m, %n], %sum : f32
+  } a {
+  ^bb0(%z: index, %m: index, %w: index, %k: index):
+    %place = arith.addi %w, %m : index
+    %e = tenon.at %a[%z, %place, %k] : tensor<2x130x64xbf16> -> bf16
+    tenon.yield %e : bf16
+  }
+  tenon.output 0 "y", %y : tensor<2x128x64xf32>
+  return
+}
 // Few tiles and a long depth: in slices, which a second kernel adds.
 // CHECK: .visible .entry weights_gemm_warpgroups_128x128_
 // CHECK: .visible .entry weights_gemm_sums_
