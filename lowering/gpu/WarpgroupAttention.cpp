@@ -157,7 +157,6 @@ private:
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(branch.thenBlock());
-      waitAt(builder, queriesCame, keyRing->first().parity);
       Carried all = overTiles(none, limits);
       scf::YieldOp::create(builder, packed({all.rows, all.sums, {}, {}}));
       builder.setInsertionPointToStart(branch.elseBlock());
@@ -189,6 +188,7 @@ private:
     Carried now = none;
     now.turn = keyRing->first();
     keyRing->waitFull(now.turn);
+    waitAt(builder, queriesCame, now.turn.parity);
     openProducts(builder);
     Numbers scores = multiplyKeys(now.turn);
     finishProducts(0, scores);
@@ -201,12 +201,12 @@ private:
   }
 
   /// Scores of this tile and sums of the values before are products at a time; exponentials are computed while the second runs.
-  /// Nothing branches between the products, or the assembler would have them wait for each other; the values have come before the
-  /// keys.
+  /// Nothing branches between the products, or the assembler would have them wait for each other; the values were asked for
+  /// before the keys.
   void nextTile(Value index, Carried &now, const LineLimits &limits) {
     const StageRing::Turn turn = keyRing->after(now.turn);
-    valueRing->waitFull(now.turn);
     keyRing->waitFull(turn);
+    valueRing->waitFull(now.turn);
     takeTurn(index);
     openProducts(builder);
     Numbers scores = multiplyKeys(turn);
