@@ -55,7 +55,7 @@ FailureOr<Choice> choiceFor(Operation *op, StringRef variant, ArrayRef<ChoiceFor
     auto value = given.getAs<IntegerAttr>(number.name);
     if (!value || !value.getType().isSignlessInteger(64))
       return op->emitOpError("expects of ") << form->name << " for " << variant << " its " << number.name
-                                            << (given.get(number.name) ? " as i64, got another type" : ", got none"); // S9
+                                            << " as i64, got none"; // S9
     if (failed(checkNumber(op, variant, number, value.getInt())))
       return failure();
   }

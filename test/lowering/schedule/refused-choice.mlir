@@ -36,7 +36,7 @@ func.func @other(%x: tensor<64x32xf32>, %w: tensor<40x32xf32>) attributes {tenon
 
 // -----
 func.func @lacks(%x: tensor<64x32xf32>, %w: tensor<40x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  // expected-error @+1 {{expects of strips for portable its depth, got none}}
+  // expected-error @+1 {{expects of strips for portable its depth as i64, got none}}
   %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<64x32xf32>, tensor<40x32xf32> -> tensor<64x40xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 8 : i64, panels = 1 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
@@ -110,7 +110,7 @@ func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v:
 
 // -----
 func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  // expected-error @+1 {{expects of strips for portable its keys, got none}}
+  // expected-error @+1 {{expects of strips for portable its keys as i64, got none}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 50 : i64, tasks = 1 : i64}}} : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x100x4x64xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
   tenon.output 0 "y", %y : tensor<2x100x4x64xf32>
   return
