@@ -22,8 +22,10 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "numerics"))
+import checkpoints  # noqa: E402
 import properties  # noqa: E402
 from bf16 import SHORT  # noqa: E402
+from checkpoints import bytes_of, file_of  # noqa: E402
 from properties import Wrong, driver  # noqa: E402
 import library  # noqa: E402
 from tensors import Tensor, load_safetensors, save_safetensors  # noqa: E402
@@ -48,19 +50,7 @@ def specification(folder, kind, policy, more=""):
 
 
 def train(folder, spec, name, steps, *words):
-    run = os.path.join(folder, name)
-    sizes = [] if os.path.isdir(spec) else ["--recipe", "small", *SIZES]
-    driver.tenon("train", spec, *sizes, "--text", properties.sample(folder), "--out", run, "--quiet", "--steps", steps, *words)
-    return run
-
-
-def file_of(run, step, name="parameters"):
-    return os.path.join(run, "checkpoints", f"step-{step}", name + ".safetensors")
-
-
-def bytes_of(path):
-    with open(path, "rb") as file:
-        return file.read()
+    return checkpoints.train(folder, spec, name, steps, *words, sizes=SIZES)
 
 
 def kinds(path):

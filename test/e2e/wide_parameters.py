@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import properties  # noqa: E402
+from checkpoints import bytes_of, file_of, train  # noqa: E402
 from properties import Wrong, driver  # noqa: E402
 import library  # noqa: E402
 from rounding import to_f32  # noqa: E402
@@ -71,22 +71,6 @@ def specification(folder, policy, more, words):
     with open(spec, "w", encoding="utf-8") as file:
         file.write(text.replace("POLICY", policy).replace("MORE", more))
     return spec
-
-
-def train(folder, spec, name, steps, *words):
-    run = os.path.join(folder, name)
-    recipe = [] if os.path.isdir(spec) else ["--recipe", "small"]
-    driver.tenon("train", spec, *recipe, "--text", properties.sample(folder), "--out", run, "--quiet", "--steps", steps, *words)
-    return run
-
-
-def file_of(run, step, name="parameters"):
-    return os.path.join(run, "checkpoints", f"step-{step}", name + ".safetensors")
-
-
-def bytes_of(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def check_kinds(what, path, words):

@@ -12,12 +12,10 @@ import ctypes
 import json
 import os
 import re
-import subprocess
 import sys
 
-from warpgroups_time import Driver, encode, seconds
+from warpgroups_time import Driver, encode, seconds, write_ptx
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 HEADS = 12
 TILES = [None, *((rows, keys, stages) for rows, keys in ((128, 64), (128, 96), (128, 128), (192, 64))
                  for stages in (2, 3))]
@@ -49,12 +47,8 @@ def prepare(folder):
                 continue
             words = ["--forward", "--target", "sm_90a", "--heads", str(HEADS), case]
             words += ["--chosen", chosen(tile)] if tile else []
-            source = os.path.join(folder, "attention.mlir")
-            with open(source, "w", encoding="utf-8") as file:
-                subprocess.run([sys.executable, os.path.join(HERE, "attention.py"), *words], stdout=file, check=True)
             name = f"{case}-{'x'.join(map(str, tile)) if tile else 'mma'}.ptx"
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                subprocess.run(["tenon-gpu-kernel-test", source, "--target=sm_90a", "--print=ptx"], stdout=file, check=True)
+            write_ptx(folder, "attention.py", words, name)
             made.append({"ptx": name, "case": case, "tile": tile})
     with open(os.path.join(folder, "kernels.json"), "w", encoding="utf-8") as file:
         json.dump(made, file)

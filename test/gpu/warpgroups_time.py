@@ -20,6 +20,15 @@ STAGES = {0: (4, 6), 1: (3, 4, 6), 2: (3, 4)}  # by row of the table
 SHAPES = ((16384, 2304, 768), (16384, 768, 3072), (16384, 3072, 768), (3072, 768, 16384), (16384, 50304, 768))
 
 
+def write_ptx(folder, script, words, name):
+    """The PTX for sm_90a of the kernel that a script of this folder writes for these words, as a file of the folder."""
+    source = os.path.join(folder, "kernel.mlir")
+    with open(source, "w", encoding="utf-8") as file:
+        subprocess.run([sys.executable, os.path.join(HERE, script), *words], stdout=file, check=True)
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        subprocess.run(["tenon-gpu-kernel-test", source, "--target=sm_90a", "--print=ptx"], stdout=file, check=True)
+
+
 def prepare(folder):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(HERE, "..", "..", "lowering", "gpu", "WarpgroupTiles.def"), encoding="utf-8") as file:
@@ -28,12 +37,8 @@ def prepare(folder):
     for number, counts in STAGES.items():
         for stages in counts:
             words = [str(number), "--factors", "8,8,8", "--warpgroups", "--stages", str(stages), "--only", *LAYOUTS]
-            source = os.path.join(folder, "products.mlir")
-            with open(source, "w", encoding="utf-8") as file:
-                subprocess.run([sys.executable, os.path.join(HERE, "products.py"), *words], stdout=file, check=True)
             name = f"{tiles[number][0]}x{tiles[number][1]}-{stages}.ptx"
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                subprocess.run(["tenon-gpu-kernel-test", source, "--target=sm_90a", "--print=ptx"], stdout=file, check=True)
+            write_ptx(folder, "products.py", words, name)
             made.append({"ptx": name, "rows": tiles[number][0], "columns": tiles[number][1], "stages": stages})
     with open(os.path.join(folder, "tiles.json"), "w", encoding="utf-8") as file:
         json.dump(made, file)

@@ -165,6 +165,7 @@ def network(folder, policy, text):
     draw = random.Random(4)
     x, g = ([to_f32(draw.gauss(0, 1)) for _ in range(count)] for count in (B * D, C))
     w, b = ([draw.gauss(0, 0.5) for _ in range(count)] for count in (D * C, C))
+    read = all_to_bf16(g) if "g: bf16[" in text else g
     spec = driver.specification(text.replace("POLICY", policy), "network")
     model = library.Model(driver.compiled(spec, "--recipe", "r", "--entry", "train", "--tier", driver.best_tier()), "train", {})
     infos = model.parameters()
@@ -178,7 +179,7 @@ def network(folder, policy, text):
     model.set_input("x", Tensor("f32", (B, D), x))
     put("b", b)
     put("g", g)
-    loss, of_w, of_b = formula(x, w, b, g)
+    loss, of_w, of_b = formula(x, w, b, read)
     same("loss", [loss_at(w)], [loss], lambda a: 1e-14)
     for name, want in (("w", of_w), ("b", of_b)):
         same(f"gradient of {name}", model.gradient(name).values, want, lambda a: 1e-14)
@@ -204,7 +205,8 @@ def main():
             judge.check(f"{case[0]}, {case[1]}", lambda case=case, number=number: follow(folder, number, case, large))
         bare = NETWORK.replace("w: f64[", "w: [").replace("b: f64[", "b: [")
         forms = {"words": ("compute = f32", NETWORK), "words and bf16": ("compute = bf16", NETWORK),
-                 "params": ("params = f64", bare), "params and bf16": ("params = f64, compute = bf16", bare)}
+                 "params": ("params = f64", bare), "params and bf16": ("params = f64, compute = bf16", bare),
+                 "params and a word of bf16": ("params = f64", bare.replace("g: f32[", "g: bf16["))}
         if judge.controls:
             forms = {"words": ("compute = f32", bare)}
         for name, (policy, text) in forms.items():
