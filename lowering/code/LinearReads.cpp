@@ -1,4 +1,5 @@
 #include "lowering/code/LinearReads.h"
+#include "dialect/Formula.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Parameters.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,14 +158,16 @@ std::optional<Choice> choiceOf(Value value, Block &block) {
 } // namespace
 
 bool isNatural(AffineExpr form) {
-  form = simplified(form);
-  if (auto number = dyn_cast<AffineConstantExpr>(form))
-    return number.getValue() >= 0;
-  if (isa<AffineDimExpr>(form))
-    return true;
-  auto pair = dyn_cast<AffineBinaryOpExpr>(form);
-  return pair && (form.getKind() == AffineExprKind::Add || form.getKind() == AffineExprKind::Mul) && isNatural(pair.getLHS()) &&
-         isNatural(pair.getRHS());
+  unsigned dims = 0;
+  bool isRounded = false;
+  form.walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      dims = std::max(dims, dim.getPosition() + 1);
+    isRounded |= llvm::is_contained({AffineExprKind::FloorDiv, AffineExprKind::CeilDiv, AffineExprKind::Mod}, part.getKind());
+  });
+  // Expanded: a product of dims is no affine form, and (d0 + 8) * d1 - d0 * d1 is nothing that MLIR simplifies.
+  return !isRounded && llvm::all_of(FormulaSpace(std::vector<std::string>(dims)).of(form).terms,
+                                    [](const auto &term) { return term.second > 0; });
 }
 
 std::optional<LinearRead> linearRead(Value value, Block &block, Type element, std::optional<Interval> interval) {
