@@ -164,22 +164,20 @@ AnswerSearch::Measures AnswerSearch::measured(size_t question, const std::string
 }
 
 /// From a threshold below all doubts on, which answers nothing, questions are answered, the surest first and those of one doubt
-/// together. A question is answered where its doubt is at most the threshold, so this is what a threshold gives.
+/// together. A question is answered where its doubt is at most the threshold, so this is what a threshold gives, also where
+/// normalization leaves nothing of an answer: evaluate-v2.0.py never counts that as right without an answer, result() does.
 AnswerSearch::Best AnswerSearch::bestOf(double Measures::*measure) const {
   std::vector<size_t> order(best.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return best[x].doubt() < best[y].doubt(); });
   double sum = 0;
-  for (const Question &each : task.questions())
-    sum += each.answers.empty();
+  for (size_t i = 0; i < best.size(); ++i)
+    sum += measured(i, "").*measure;
   const double least = order.empty() ? 0 : best[order[0]].doubt();
   Best result = {sum, least > 0 ? 0 : std::min(least - 1, std::nextafter(least, -HUGE_VAL))};
   for (size_t at = 0; at < order.size(); ++at) {
     const size_t i = order[at];
-    if (!task.questions()[i].answers.empty())
-      sum += measured(i, best[i].text).*measure;
-    else if (!best[i].text.empty())
-      sum -= 1;
+    sum += measured(i, best[i].text).*measure - measured(i, "").*measure;
     const bool isLast = at + 1 == order.size() || best[order[at + 1]].doubt() > best[i].doubt();
     if (isLast && sum > result.value)
       result = {sum, best[i].doubt()};
