@@ -59,7 +59,7 @@ def load():
 
 
 def rate(row, side):
-    return f"{row[side]['tokens_per_second']:.0f}" if side in row else ""
+    return f"{row[side]['tokens_per_second']:.{0 if row[side]['tokens_per_second'] >= 10 else 2}f}" if side in row else ""
 
 
 def plain(rows, heads, cells):
