@@ -130,6 +130,23 @@ TEST(Spans, AnotherFormAndPlacesOfTheModelsOwn) {
   EXPECT_NE(errorOf(settings).find("form: 'b [SEP] a' must have <cls>"), std::string::npos);
 }
 
+/// Normalization leaves nothing of a right answer: whoever says that there is none is right, also among all thresholds.
+TEST(Spans, AnswersOfPunctuation) {
+  const std::string none = R"({"id": "n", "context": "a b c", "question": "d", "answers": {"text": [], "answer_start": []}})";
+  std::unique_ptr<DataTask> task;
+  ASSERT_TRUE(makeTask(settingsOf("squad", line("!", 2, "a ! c") + none + "\n"), Part::HeldOut, nullptr, task).ok());
+  Batch batch = batchOf(2, 8);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  AnswerSearch search(*task->spans());
+  const std::vector<double> nothing = {9, -9, -9, -9, -9, -9, -9, -9};
+  search.add(0, nothing, nothing);
+  search.add(1, nothing, nothing);
+  const AnswerSearch::Result result = search.result();
+  EXPECT_EQ(result.all.f1, 100);
+  EXPECT_EQ(result.bestF1.value, 100);
+  EXPECT_EQ(result.bestExact.value, 100);
+}
+
 /// Three questions about one text, the last one without an answer; scores as run_squad.py takes them, measures as
 /// evaluate-v2.0.py: of the doubts -4 (right), 1 (right) and -1 (nothing is right) the best threshold is the first or none at
 /// all.
