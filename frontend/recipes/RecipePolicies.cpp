@@ -261,8 +261,6 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     for (const auto &[name, argument] : optimizer->keywords)
       if (name == "clip_each") // its norms would be those of gradients that are clipped already
         refuse(*argument, "`clip_each` of `" + optimizer->text + "` beside `clip = value(..)`");
-  if (const Setting *average = recipe.find("average"); average && numericsOf(&recipe).params.ends_with("16"))
-    refuse(*average, "`average` of parameters of 16 bits, which would round every step of a mean away");
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
                     [&, wanted = key](const schema::Parameter &setting) { return setting.name == wanted && !setting.works; })) {
