@@ -245,7 +245,9 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     the form allows; S11 a block of a GPU has threads and shared memory for the tile; S12 panels are those
     in which the target reads weights; S13 the tiles of a kernel have all points of its op's parallel domain; S14 what is chosen
     takes no more scratch and no longer temporaries than there are; S15 in all variants of the code the same temporaries; S16 rows
-    that lie apart (`tenon.row_steps`) are of results that kernels of the block alone read, and begin at multiples of 16 bytes.
+    that lie apart (`tenon.row_steps`) are of results that kernels of the block alone read, and begin at multiples of 16 bytes;
+    S17 such a result lies in the workspace, at a place that has room for what stands between its rows. Sizes over the dims are
+    compared at points that tell products of different dims apart.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];

@@ -80,8 +80,10 @@ static constexpr ExplainPage kShapes[] = {
      "takes the bound of the dim.",
      "dim T <= L\nparam position: [T, D] ~ normal(0.02)",
      "param position: [L, D] ~ normal(0.02)\nlet p = position[L: 0 .. T -> T]"},
-    {"T0220", "a mean of nothing",
-     "A mean over an axis without places is 0 / 0. The axis has a size that was bound, or that configs make 0.",
+    {"T0220", "a mean or a choice of nothing",
+     "A mean over an axis without places is 0 / 0, and of no places none is the largest or the smallest, or is drawn. "
+     "`top` takes at least one place, and a window has at least one. The axis has a size that was bound, or that configs "
+     "make 0.",
      "dim T1 = T - 1                     # with --bind T=1\nloss nll = mean(cross_entropy[V](y[T: 0 .. T1 -> T1], ids[T: 1 .. T "
      "-> T1]))",
      "tenon compile model.tn --bind T=1 --entry step -o model   # an entry that has no such mean"},

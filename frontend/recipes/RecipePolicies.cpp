@@ -1,4 +1,5 @@
 // What a recipe says about single parameters, and what it says that cannot be done yet.
+#include "frontend/recipes/PictureFormats.h"
 #include "frontend/recipes/RecipeReader.h"
 #include <algorithm>
 #include <cmath>
@@ -240,7 +241,10 @@ void reportUnsupportedCall(const std::string &key, const Setting &call, const sc
   for (const auto &[name, argument] : call.keywords) {
     const bool words = name == "words" && argument->text == "jieba";
     if (words || (function && !works(*function, name)))
-      refuse(*argument, "`" + name + "` of `" + call.text + "`");
+      refuse(*argument, "`" + name + "` of `" + call.text + "`" + (name == "model" ? ", pieces of sentencepiece" : ""));
+    const auto format = call.text == "images" && name == "file" ? schema::unreadPictures(argument->text) : std::string_view();
+    if (!format.empty())
+      refuse(*argument, std::string(format) + " files of `images`; it reads .npy files, and folders of .ppm and .pgm files");
   }
 }
 
@@ -261,8 +265,6 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     for (const auto &[name, argument] : optimizer->keywords)
       if (name == "clip_each") // its norms would be those of gradients that are clipped already
         refuse(*argument, "`clip_each` of `" + optimizer->text + "` beside `clip = value(..)`");
-  if (const Setting *average = recipe.find("average"); average && numericsOf(&recipe).params.ends_with("16"))
-    refuse(*average, "`average` of parameters of 16 bits, which would round every step of a mean away");
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
                     [&, wanted = key](const schema::Parameter &setting) { return setting.name == wanted && !setting.works; })) {

@@ -303,7 +303,8 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     good = false;
   }
   good = good && (family != "schedule" || checkLengths(*call)) && (family != "optimizer" || checkMomentum(*call)) &&
-         (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkNumerics(*call));
+         (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkNumerics(*call)) &&
+         (family != "data task" || checkTask(*call));
   return good ? call : nullptr;
 }
 

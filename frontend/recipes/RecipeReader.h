@@ -49,6 +49,8 @@ private:
   bool checkMomentum(const Setting &optimizer);
   bool checkNumerics(const Setting &policy);
   bool checkLengths(const Setting &schedule);
+  bool checkForm(const Setting &form, const std::string &task);
+  bool checkTask(const Setting &task);
   bool checkBest(const Setting &every);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
                     std::set<std::string> &attempted);

@@ -297,6 +297,8 @@ private:
   bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
                const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis, bool *clamp);
   bool requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what);
+  /// That the axis is not known to be empty, which `what` ("the largest of axis K = 0") would have no value over.
+  bool requirePlaces(AxisId axis, ast::Range range, const std::string &what);
   Value attend(Scope *scope, const ast::Expr &expression);
   struct AttendParts {
     std::vector<NodeId> scores, masks;

@@ -39,23 +39,30 @@ bool isNats(const Entry &entry, NodeId loss) {
   return part->op == Op::CrossEntropy && part->number == 0;
 }
 
+/// The least dim `index` with which a size that grows with it alone has a place.
+static std::optional<int64_t> firstWithPlaces(const Size &size, unsigned index) {
+  if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index || size.coefficients().begin()->second < 1)
+    return std::nullopt;
+  const int64_t coefficient = size.coefficients().begin()->second;
+  return (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
+}
+
 int64_t leastSize(const Entry &entry, unsigned index) {
   int64_t least = 1;
-  for (const Node &mean : entry.nodes) {
-    if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+  for (const Node &node : entry.nodes) {
+    const bool chooses = llvm::is_contained({Op::ArgMax, Op::ReduceMax, Op::ReduceMin, Op::Sample}, node.op);
+    const bool divides = node.op == Op::Div && entry.nodes[node.operands[0]].op == Op::Sum;
+    if (!chooses && !divides)
       continue;
-    for (AxisId axis : entry.nodes[mean.operands[0]].axesFrom) {
-      const Size &size = entry.axes[axis].size;
-      if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index ||
-          size.coefficients().begin()->second < 1)
+    for (AxisId axis : (chooses ? node : entry.nodes[node.operands[0]]).axesFrom) {
+      const auto first = firstWithPlaces(entry.axes[axis].size, index);
+      if (!first)
         continue;
-      const int64_t coefficient = size.coefficients().begin()->second,
-                    first = (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
       std::vector<int64_t> dims = sema::nominalDims(entry);
-      dims[index] = first - 1;
-      if (auto divisor = sema::productOfSizes(entry, mean.operands[1], dims);
-          divisor && *divisor <= 0) // a divisor of another kind is the model's affair
-        least = std::max(least, first);
+      dims[index] = *first - 1;
+      const auto divisor = divides ? sema::productOfSizes(entry, node.operands[1], dims) : std::nullopt;
+      if (chooses || (divisor && *divisor <= 0)) // a divisor of another kind is the model's affair
+        least = std::max(least, *first);
     }
   }
   return least;

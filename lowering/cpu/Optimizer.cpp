@@ -10,6 +10,7 @@ namespace tenon::cpu {
 
 constexpr llvm::StringLiteral kTiles = "tiles";
 
+/// The gradient norm is a sum over the tiles in their order: another number gives clipped steps other last bits.
 DictionaryAttr chooseOptimize(Operation *op, Tier) {
   return makeChoice(op->getContext(), kTiles, {{"elements", 16384}}); // 28 bytes each: about 20 us at the speed of memory
 }

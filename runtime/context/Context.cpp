@@ -91,7 +91,7 @@ Status Context::bind(std::span<const int64_t> dims) {
     if (codeDims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
       return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least ", dim.min,
                         dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
-                        dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean runs over nothing" : std::string());
+                        dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean or a choice runs over nothing" : std::string());
   }
   auto tensors = [&](const std::vector<TensorInfo> &list, std::vector<BoundTensor> &bound) -> Status {
     for (const TensorInfo &item : list) {

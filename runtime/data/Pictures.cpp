@@ -1,4 +1,5 @@
 #include "runtime/data/Pictures.h"
+#include "frontend/recipes/PictureFormats.h"
 #include "runtime/base/Convert.h"
 #include "runtime/base/File.h"
 #include "runtime/data/Utf8.h"
@@ -145,6 +146,7 @@ Status Pictures::open(const std::string &path, const std::string &labelPath, con
 Status Pictures::openFolder(const std::string &path) {
   std::error_code failed;
   std::vector<std::pair<std::string, std::string>> found; // class, picture
+  std::string unread;                                     // a picture of another format
   for (const auto &outer : fs::directory_iterator(path, failed)) {
     const std::string name = outer.path().filename().string();
     if (name[0] == '.' || !outer.is_directory(failed))
@@ -155,10 +157,13 @@ Status Pictures::openFolder(const std::string &path) {
     classes.push_back(name);
     std::error_code unreadable;
     for (const auto &inner : fs::directory_iterator(outer.path(), unreadable))
-      if (isNetpbmName(inner.path()))
+      if (isNetpbmName(inner.path())) {
         found.emplace_back(name, inner.path().string());
-      else
+      } else {
         ++others;
+        if (unread.empty() && !schema::unreadPictures(inner.path().string()).empty())
+          unread = inner.path().string();
+      }
     if (unreadable)
       return inputError("cannot list '", outer.path().string(), "': ", unreadable.message());
   }
@@ -166,6 +171,9 @@ Status Pictures::openFolder(const std::string &path) {
   std::sort(found.begin(), found.end());
   for (const auto &[name, file] : found)
     files.push_back({file, std::lower_bound(classes.begin(), classes.end(), name) - classes.begin()});
+  if (files.empty() && !unread.empty())
+    return inputError("not supported yet: ", schema::unreadPictures(unread), " files of `images`, such as ", unread,
+                      "; make .ppm files of them: mogrify -format ppm */*.", unread.substr(unread.rfind('.') + 1));
   return files.empty() ? inputError("'", path, "' has no pictures: expected folders, one for each class, of .ppm or .pgm files")
                        : Status();
 }

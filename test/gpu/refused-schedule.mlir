@@ -27,3 +27,29 @@ func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims =
   }
   return
 }
+
+// -----
+// Rows may lie further apart in a text than those by which memory was planned: 70 of 144 bytes are more than 70 of 134.
+func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (9380)>], tenon.outputs = [], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects for rows of tenon.row_steps a place of the workspace with 10080 bytes, got one with 9380}}
+  %g = tenon.nest affine_map<() -> (70, 67)> : tensor<70x67xbf16> attributes {tenon.places = [#tenon.place<workspace 0>], tenon.row_steps = array<i64: 72>} {
+  ^bb0(%i: index, %j: index):
+    %e = tenon.at %x[%i, %j] : tensor<70x67xf32> -> f32
+    %t = arith.truncf %e : f32 to bf16
+    tenon.put 0[%i, %j], %t : bf16
+  }
+  return
+}
+
+// -----
+// Nor is there room between the rows of what is handed over.
+func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (10080)>], tenon.outputs = ["g"], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects for rows of tenon.row_steps a place of the workspace}}
+  %g = tenon.nest affine_map<() -> (70, 67)> : tensor<70x67xbf16> attributes {tenon.places = [#tenon.place<output 0>], tenon.row_steps = array<i64: 72>} {
+  ^bb0(%i: index, %j: index):
+    %e = tenon.at %x[%i, %j] : tensor<70x67xf32> -> f32
+    %t = arith.truncf %e : f32 to bf16
+    tenon.put 0[%i, %j], %t : bf16
+  }
+  return
+}

@@ -287,12 +287,12 @@ Value Checker::reduceBuiltin(const Call &call) {
     }
     return Value::ofTensor(graph.reduce(call.name == "all" ? Op::All : Op::Any, node, *axes, Element::Bool, call.range));
   }
-  if (call.name == "mean")
+  if (call.name != "sum")
     for (AxisId axis : *axes)
-      if (graph.size(axis).asConstant() == std::optional<int64_t>(0)) {
-        relate(error("T0220", call.range, "a mean over axis " + sized(axis) + " is 0 / 0: it has no places"), axis);
+      if (!requirePlaces(axis, call.range,
+                         call.name == "mean" ? "a mean over axis " + sized(axis) + " is 0 / 0"
+                                             : call.name + " over axis " + sized(axis) + " has no value"))
         return poison();
-      }
   node = call.name == "mean" ? graph.toReal(node) : graph.toInt(node);
   Op op = call.name == "max" ? Op::ReduceMax : call.name == "min" ? Op::ReduceMin : Op::Sum;
   NodeId result = graph.reduce(op, node, *axes, graph.element(node), call.range);

@@ -238,7 +238,8 @@ Value Checker::argmaxBuiltin(const Call &call) {
     return poison();
   NodeId node = tensor(call.arguments[0], call.ranges[0]);
   auto axis = onlyAxis(call.scope, *call.axisOps, "argmax");
-  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of argmax"))
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of argmax") ||
+      !requirePlaces(*axis, call.range, "argmax over axis " + sized(*axis) + " has no value"))
     return poison();
   NodeId result = graph.reduce(Op::ArgMax, graph.toInt(node), {*axis}, Element::Int, call.range);
   hints.bounds.try_emplace(result, graph.size(*axis));
@@ -286,7 +287,8 @@ Value Checker::topBuiltin(const Call &call) {
     return poison();
   }
   auto axis = oneAxis(call.scope, op.from, "top"), best = oneAxis(call.scope, op.to, "top");
-  if (node == kNoNode || !axis || !best || !requireAxis(node, *axis, call.ranges[0], "the argument of top"))
+  if (node == kNoNode || !axis || !best || !requireAxis(node, *axis, call.ranges[0], "the argument of top") ||
+      !requirePlaces(*best, op.range, "top takes at least one place, not those of axis " + sized(*best)))
     return poison();
   if (!provablyAtMost(graph.size(*best), graph.size(*axis), graph.entry)) {
     error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places");

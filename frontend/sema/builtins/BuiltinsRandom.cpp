@@ -40,7 +40,8 @@ Value Checker::sampleBuiltin(const Call &call) {
     return poison();
   }
   auto axis = oneAxis(call.scope, op.from, "sample");
-  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of sample"))
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of sample") ||
+      !requirePlaces(*axis, call.range, "sample over axis " + sized(*axis) + " has nothing to draw from"))
     return poison();
   if (auto *temperature = call.keyword("temperature")) {
     NodeId divisor = realTensor(temperature->value, temperature->range);

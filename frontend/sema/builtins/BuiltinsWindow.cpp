@@ -153,7 +153,8 @@ Value Checker::windowBuiltin(const Call &call) {
       error("T0206", op.range, "axis " + axisName(*axis) + " is named twice");
       return poison();
     }
-    if (!fitsWindow(op.range, *axis, (*to)[0], (*to)[1], window.windows[i]))
+    if (!requirePlaces((*to)[1], op.range, "a window has at least one place, not those of axis " + sized((*to)[1])) ||
+        !fitsWindow(op.range, *axis, (*to)[0], (*to)[1], window.windows[i]))
       return poison();
     window.axesFrom.push_back(*axis);
     window.axesTo.insert(window.axesTo.end(), to->begin(), to->end());

@@ -71,9 +71,13 @@ bool Checker::demandOuts() {
         error("T0416", axis.range,
               "an entry walks along a dim: " + axis.text + " is a config, and has no new places from call to call");
       if (!graph.entry.walkedAxis.empty())
-        error("T0901", axis.range,
-              "not supported yet: an entry that walks two axes, here " + graph.entry.walkedAxis + " and " + axis.text +
-                  "; walk one, and give the places of the other whole in every call");
+        if (Diagnostic *mistake =
+                error("T0901", axis.range,
+                      "not supported yet: an entry that walks two axes, here " + graph.entry.walkedAxis + " and " + axis.text +
+                          ": what is kept of one would change with every new place of the other"))
+          mistake->notes.push_back({"help",
+                                    "walk the text that is made, and give the other, such as a source, whole in every call: "
+                                    "what depends on it alone is computed once per text"});
       graph.entry.walkedAxis = axis.text;
       graph.entry.walkedRange = axis.range;
     }

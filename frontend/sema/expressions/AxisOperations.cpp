@@ -15,6 +15,13 @@ bool Checker::requireAxis(NodeId node, AxisId axis, ast::Range range, const std:
   return false;
 }
 
+bool Checker::requirePlaces(AxisId axis, ast::Range range, const std::string &what) {
+  if (graph.size(axis).asConstant() != std::optional<int64_t>(0))
+    return true;
+  relate(error("T0220", range, what + ": it has no places"), axis);
+  return false;
+}
+
 Value Checker::axisOperations(Scope *scope, const ast::Expr &expression) {
   Value base = evaluate(scope, expression.operands[0]);
   if (base.isPoison())

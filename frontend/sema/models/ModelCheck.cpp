@@ -136,8 +136,9 @@ public:
         auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
         addLayers(*entry, layers);
         resolveExceptions(checked, allParameters(), allLayers(), full, session.diagnostics);
-        tasks.checkStep(checked, *entry, lossWeights(checked, full), policies,
-                        [&](uint32_t index) { return session.parameters[index].param.path; });
+        const auto pathOf = [&](uint32_t index) { return session.parameters[index].param.path; };
+        tasks.checkStep(checked, *entry, lossWeights(checked, full), policies, pathOf);
+        refuseShortAverage(checked, *entry, pathOf, *own);
         Diagnostics mistakes;
         entries.cut(checked, std::move(*entry), request, mistakes);
         for (const Diagnostic &mistake : mistakes.all())
@@ -175,10 +176,12 @@ private:
   /// What the recipe to compile says of parameters and layers.
   void followRecipe(Program &program, const CheckedRecipe &recipe, const RecipeContext &of) {
     program.policies = resolvePolicies(recipe, allParameters(), of, session.diagnostics);
+    const auto pathOf = [&](uint32_t index) { return program.params[index].path; };
     for (auto &entry : program.entries)
-      if (entry.kind == Entry::Kind::Train)
-        tasks.checkStep(recipe, entry, program.lossWeights, program.policies,
-                        [&](uint32_t index) { return program.params[index].path; });
+      if (entry.kind == Entry::Kind::Train) {
+        tasks.checkStep(recipe, entry, program.lossWeights, program.policies, pathOf);
+        refuseShortAverage(recipe, entry, pathOf, session.diagnostics);
+      }
     for (auto &entry : program.entries)
       addLayers(entry, layers);
     program.computeOf = resolveExceptions(recipe, allParameters(), allLayers(), of, session.diagnostics);
