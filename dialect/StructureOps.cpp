@@ -49,6 +49,11 @@ LogicalResult ParameterOp::verify() {
       return emitOpError("expects one f64 or one for each of ")
              << stackElements() << " stack elements as " << name << ", got " << values;
   }
+  constexpr int64_t kMostBytes = int64_t(1) << 62;
+  if (int64_t(getOffset()) > kMostBytes ||
+      int64_t(getStride()) > (kMostBytes - int64_t(getOffset())) / std::max<int64_t>(stackElements(), 1)) // C4
+    return emitOpError("expects offset and stride of an arena that ends below byte ")
+           << kMostBytes << ", got " << getOffset() << " and " << getStride();
   if (Attribute whole = (*this)->getDiscardableAttr(kWhole); whole && !isa<UnitAttr>(whole)) // C5
     return emitOpError("expects no value of ") << kWhole << ", got " << whole;
   return success();

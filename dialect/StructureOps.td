@@ -18,7 +18,8 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     | lr, gradient, decay, clip, clip_group, frozen_at | what `tenon.optimize` does with it: one f64, or one per stack element |
 
     Constraints: C1 type has reals and numbers as sizes; C2 it has the sizes of its stacks: one or more `levels`; C3 an array of
-    the optimizer has one value or one per stack element; C4 offset and stride are not negative; C5 `tenon.whole` has no value.
+    the optimizer has one value or one per stack element; C4 offset and stride are not negative, and
+    the last stack element ends below byte 2^62; C5 `tenon.whole` has no value.
 
     Gradient: `tenon.write_gradient` stores it.
 

@@ -1,10 +1,8 @@
 #include "lowering/code/ScheduleEmitter.h"
-#include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Abi.h"
-#include "lowering/target/Rows.h"
+#include "lowering/schedule/Room.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <random>
 
 using namespace mlir;
 
@@ -36,72 +34,16 @@ unsigned ScheduleEmitter::temporary(AffineExpr bytes) {
   return nextTemporary++;
 }
 
-/// Where the formula is more than another one over so many dims: both, at one of some points. Products of different dims are told
-/// apart where some dims are long and the others short, formulas that cross by points in between.
-static std::optional<std::pair<int64_t, int64_t>> whereMore(AffineExpr bytes, AffineExpr planned, unsigned dims) {
-  constexpr unsigned kMostCorners = 10, kPoints = 64;
-  constexpr int64_t kLong = 64 * kNominalDim;
-  if (bytes == planned)
-    return std::nullopt;
-  std::vector<std::vector<int64_t>> points(1, std::vector<int64_t>(dims, kNominalDim));
-  for (unsigned longOnes = 0; longOnes < 1u << std::min(dims, kMostCorners); ++longOnes) {
-    points.emplace_back(dims, 1);
-    for (unsigned i = 0; i < dims; ++i)
-      points.back()[i] = longOnes >> i % kMostCorners & 1 ? kLong : 1;
-  }
-  std::minstd_rand random; // of a fixed seed: a text is refused or taken, whoever asks
-  for (unsigned i = 0; i < kPoints; ++i) {
-    points.emplace_back(dims, 1);
-    for (int64_t &dim : points.back()) {
-      const int64_t most = int64_t(1) << random() % 13;
-      dim = 1 + int64_t(random()) % most;
-    }
-  }
-  for (const std::vector<int64_t> &point : points) {
-    SmallVector<AffineExpr> numbers;
-    for (int64_t dim : point)
-      numbers.push_back(getAffineConstantExpr(dim, bytes.getContext()));
-    const auto at = [&](AffineExpr formula) { return nominalSize(formula.replaceDims(numbers)); };
-    if (at(bytes) > at(planned))
-      return std::pair(at(bytes), at(planned));
-  }
-  return std::nullopt;
-}
-
-/// The bytes that are needed at a place and those of its slot, where these are fewer for some sizes of the entry's dims.
-static std::optional<std::pair<int64_t, int64_t>> whereTooLong(PlaceAttr place, AffineExpr bytes, const Arenas &arenas,
-                                                               func::FuncOp entry) {
-  const unsigned dims = llvm::count_if(entry.getArgumentTypes(), [](Type type) { return type.isIndex(); });
-  return place.getMemory() == Memory::Workspace ? whereMore(bytes, arenas.slots[size_t(place.getSlot())].bytes, dims)
-                                                : std::nullopt;
-}
-
 /// A text may say another choice than the one by which memory was planned.
 void ScheduleEmitter::checkTemporary(PlaceAttr place, AffineExpr bytes) {
-  const auto more = whereTooLong(place, bytes, *arenas, source);
-  if (!more || isRefused)
+  if (place.getMemory() != Memory::Workspace || isRefused)
     return;
-  current->emitOpError("expects for what is chosen a temporary of ")
-      << more->first << " bytes, got one of " << more->second; // S14
-  isRefused = true;
-}
-
-/// A text may say other rows than those by which memory was planned.
-static LogicalResult checkRows(KernelOpInterface kernel, const Arenas &arenas, func::FuncOp entry) {
-  auto places = kernel->getAttrOfType<ArrayAttr>("tenon.places");
-  for (OpResult tensor : kernel->getResults()) {
-    auto place = places && rowStepOf(tensor) != 0 ? dyn_cast<PlaceAttr>(places[tensor.getResultNumber()]) : PlaceAttr();
-    if (!place)
-      continue;
-    const auto more = whereTooLong(place, tensorBytes(storedType(tensor)), arenas, entry);
-    if (place.getMemory() == Memory::Workspace && !more)
-      continue;
-    auto refusal = kernel->emitOpError("expects for rows of ") << kRowSteps << " a place of the workspace"; // S17
-    if (more)
-      refusal << " with " << more->first << " bytes, got one with " << more->second;
-    return failure();
+  const unsigned dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
+  if (std::optional<Excess> excess = whereMore(bytes, arenas->slots[size_t(place.getSlot())].bytes, dims)) {
+    current->emitOpError("expects for what is chosen a temporary of ")
+        << excess->wanted << " bytes, got one of " << excess->given; // S14
+    isRefused = true;
   }
-  return success();
 }
 
 Buffer ScheduleEmitter::temporaryPlace(unsigned number) const {
@@ -163,8 +105,6 @@ LogicalResult ScheduleEmitter::emitOps(Block::iterator begin, Block::iterator en
     current = &op;
     nextTemporary = 0;
     isRefused = false;
-    if (auto kernel = dyn_cast<KernelOpInterface>(op); kernel && failed(checkRows(kernel, *arenas, source)))
-      return failure();
     if (failed(emitOp(op)) || isRefused)
       return failure();
     if (lacksTemporary)

@@ -1,9 +1,12 @@
 #include "lowering/schedule/ScheduledEntry.h"
+#include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Panels.h"
 #include "dialect/Places.h"
 #include "dialect/Rounds.h"
 #include "dialect/StoredParameter.h"
+#include "lowering/schedule/Room.h"
+#include "lowering/target/Rows.h"
 
 using namespace mlir;
 
@@ -57,7 +60,7 @@ namespace {
 /// alone.
 class PlaceCheck {
 public:
-  explicit PlaceCheck(const ScheduledEntry &entry) : entry(entry) {}
+  explicit PlaceCheck(const ScheduledEntry &entry) : entry(entry), arenaBytes(endOfParameters()) {}
   LogicalResult run() {
     WalkResult result = func::FuncOp(entry.function).walk([&](Operation *op) {
       if (auto kernel = dyn_cast<KernelOpInterface>(op))
@@ -74,17 +77,26 @@ private:
     std::optional<PanelRead> inPanels = kernel.panelRead();
     if (kernel->hasAttr(kPanels) && !(inPanels && panelsAt(inPanels->operand)))
       return kernel->emitOpError("expects as operand b a parameter that lies in its panels"); // S7
-    return failure(failed(checkAttribute(kernel, "tenon.places", kernel->getNumResults())) ||
-                   failed(checkAttribute(kernel, "tenon.temporaries", {})) ||
-                   llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(kernel, tensor)); }));
+    if (failed(checkAttribute(kernel, "tenon.places", kernel->getNumResults())) ||
+        failed(checkAttribute(kernel, "tenon.temporaries", {})))
+      return failure();
+    for (auto [result, attribute] : llvm::zip_equal(kernel->getResults(), kernel->getAttrOfType<ArrayAttr>("tenon.places")))
+      if (auto place = dyn_cast<PlaceAttr>(attribute); place && failed(checkEnds(kernel, place, storedType(result))))
+        return failure();
+    return failure(llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(kernel, tensor)); }));
   }
   LogicalResult checkScheduled(ScheduleOpInterface op) const {
     for (PlaceAttr place : op.placesNamed())
       if (failed(check(op, place)))
         return failure();
     if (auto placed = dyn_cast<PlaceOp>(op.getOperation()))
-      return checkPanels(placed);
+      return failure(failed(checkEnds(op, placed.getPlace(), tensorOf(placed.getValue()))) || failed(checkPanels(placed)));
+    if (PlaceAttr written = op.placeWritten(); written && op.typeMoved() && failed(checkEnds(op, written, op.typeMoved())))
+      return failure();
     return failure(llvm::any_of(tensorOperands(op), [&](Value tensor) { return failed(checkRead(op, tensor)); }));
+  }
+  LogicalResult checkEnds(Operation *op, PlaceAttr place, RankedTensorType type) const {
+    return checkRoom(op, place, tensorBytes(type), entry, arenaBytes);
   }
   int64_t slotsOf(Memory memory) const {
     switch (memory) {
@@ -92,7 +104,7 @@ private:
     case Memory::Copies:
     case Memory::Remainders:
     case Memory::Gradients: // bytes in an arena that all entries share
-      return arenaBytes();
+      return arenaBytes;
     case Memory::States:
     case Memory::NextStates:
     case Memory::KeptStates:
@@ -109,7 +121,7 @@ private:
     llvm_unreachable("all memories are named");
   }
   /// Where the last parameter ends; the arena of what has 16 bits is half as long.
-  int64_t arenaBytes() const {
+  int64_t endOfParameters() const {
     int64_t bytes = 0;
     func::FuncOp function = entry.function;
     for (auto parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
@@ -181,6 +193,7 @@ private:
   }
 
   const ScheduledEntry &entry;
+  int64_t arenaBytes;
 };
 
 } // namespace
@@ -188,8 +201,13 @@ private:
 FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   auto slots = function->getAttrOfType<ArrayAttr>("tenon.slots"), outputs = function->getAttrOfType<ArrayAttr>("tenon.outputs");
   auto scratch = function->getAttrOfType<IntegerAttr>("tenon.scratch");
-  if (!slots || !outputs || !scratch)
-    return function.emitOpError("expects the schedule form, which tenon-schedule makes: slots, outputs and scratch"); // S1
+  auto isTensor = [](Attribute type) {
+    auto of = dyn_cast<TypeAttr>(type);
+    return of && isa<RankedTensorType>(of.getValue());
+  };
+  if (!slots || !outputs || !scratch || !llvm::all_of(outputs, isTensor))
+    return function.emitOpError(
+        "expects the schedule form, which tenon-schedule makes: slots, types of outputs and scratch"); // S1
   ScheduledEntry entry{function, {}};
   entry.dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });
   entry.inputs = int32_t(function.getNumArguments()) - entry.dims;

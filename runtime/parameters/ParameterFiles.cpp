@@ -289,9 +289,8 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
   if (Status status = ownPieces(manifest(), pieces); status.failed())
     return status;
   Findings findings;
-  auto fits = [&](DataType type) { // whatever the numerics of the run were, but for one that was all f64
-    return manifest().type == DataType::F64 ? type == DataType::F64
-                                            : isComputedReal(type) || (which == ParameterArena::Values && isReal(type));
+  auto fits = [&](DataType type) { // whatever the numerics of the run were
+    return isComputedReal(type) || (which == ParameterArena::Values && isReal(type));
   };
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file.find(piece.tensor);
@@ -315,7 +314,8 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
     const std::vector<std::string> names = stateNames(state.info);
     for (const std::string &name : names) {
       const SafetensorsEntry *entry = file.find(name);
-      if (!entry || entry->type != state.info.type || entry->end - entry->begin != state.memory.size() / names.size())
+      if (!entry || !tenon::runtime::fits(*entry, state.info) ||
+          entry->elements() * byteSize(state.info.type) != state.memory.size() / names.size())
         return inputError("'", file.path(), "' does not fit the model: state '", name, "' is missing or has another size");
     }
   }

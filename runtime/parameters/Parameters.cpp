@@ -264,8 +264,14 @@ Status Parameters::set(const std::string &name, const void *values, uint64_t byt
   return status.ok() ? setAt(*place, values, which) : status;
 }
 
-std::string Parameters::signature() const {
-  std::string text(nameOf(manifest().type));
+bool Parameters::isSignature(const std::string &text) const {
+  return text == signatureIn(DataType::F32) || text == signatureIn(DataType::F64);
+}
+
+std::string Parameters::signature() const { return signatureIn(manifest().type); }
+
+std::string Parameters::signatureIn(DataType type) const {
+  std::string text(nameOf(type));
   for (const ParameterInfo &info : manifest().parameters) {
     text += concat('\n', info.name);
     for (int64_t size : info.stack)

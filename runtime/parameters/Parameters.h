@@ -109,8 +109,10 @@ public:
   /// As `save`, into a sink; `fileBytes` tells the exact size beforehand.
   Status saveTo(class ByteSink &sink, ParameterArena arena = ParameterArena::Values) const;
   uint64_t fileBytes(ParameterArena arena = ParameterArena::Values) const;
-  /// XXH3-128 of names, axes, sizes and element types, hexadecimal: equal for artifacts whose weights fit each other.
+  /// XXH3-128 of names, axes, sizes and the model's element type, hexadecimal.
   std::string signature() const;
+  /// Whether it is the signature of weights that fit: of the same model in f32 or f64, whose files load into each other.
+  bool isSignature(const std::string &text) const;
 
   /// What goes into the metadata of weights files beside the values (checkpoints, save, saveShards), and comes from the file that
   /// was loaded last: under kVocabularyNote what the numbers of symbols and classes mean (data::Vocabulary::note).
@@ -125,6 +127,7 @@ public:
 private:
   Parameters() = default;
   Status resetLossScale();
+  std::string signatureIn(DataType type) const;
   std::shared_ptr<const Artifact> artifact;
   static bool isSplit(const Place &place, ParameterArena arena) { return arena == ParameterArena::Values && place.info->split; }
   DataType typeInMemory(const ParameterInfo &info, ParameterArena arena) const;

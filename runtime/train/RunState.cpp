@@ -59,7 +59,7 @@ Status checkMetadata(const runtime::LoadedCheckpoint &checkpoint, const Paramete
   const JsonValue *signature = checkpoint.metadata.find("signature"), *optimizer = checkpoint.metadata.find("optimizer");
   if (!signature || !signature->isString() || !optimizer || !optimizer->isString())
     return inputError(checkpoint.path, " is not a checkpoint of a training run");
-  if (signature->text != parameters.signature())
+  if (!parameters.isSignature(signature->text))
     return inputError(checkpoint.path, " is a checkpoint of another model: its parameters do not fit this artifact",
                       firstDifference(checkpoint, parameters),
                       training ? "; --fresh starts anew, another --out keeps this run" : "");

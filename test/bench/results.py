@@ -58,6 +58,13 @@ def load():
         return json.load(file)
 
 
+def wanted(row):
+    """Floor and goal that rows.json has now, also where they were others when the row was timed."""
+    with open(os.path.join(HERE, "rows.json"), encoding="utf-8") as file:
+        now = json.load(file)[row["row"]]
+    return str(now["floor"]), str(now["goal"])
+
+
 def rate(row, side):
     return f"{row[side]['tokens_per_second']:.{0 if row[side]['tokens_per_second'] >= 10 else 2}f}" if side in row else ""
 
@@ -86,7 +93,7 @@ def whole(rows):
     return plain(rows, heads, lambda row: [
         TITLES[row["row"]], str(row["threads"]), str(row["dropout"]), row["tier"], rate(row, "tenon"), rate(row, "stock"),
         rate(row, "eager"), rate(row, "compiled"), rate(row, "jax"),
-        f"**{row['ratio']:.2f}** ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})", str(row["floor"]), str(row["goal"]),
+        f"**{row['ratio']:.2f}** ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})", *wanted(row),
         f"{row['tenon']['share_of_peak']:.0%} / {row[row['fastest']]['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}", row["date"]])
 

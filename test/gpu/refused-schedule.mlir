@@ -1,6 +1,6 @@
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tenon-emit-gpu)'
 
-// expected-error @+1 {{expects the schedule form, which tenon-schedule makes: slots, outputs and scratch}}
+// expected-error @+1 {{expects the schedule form, which tenon-schedule makes: slots, types of outputs and scratch}}
 func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   return
 }
@@ -31,7 +31,7 @@ func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims =
 // -----
 // Rows may lie further apart in a text than those by which memory was planned: 70 of 144 bytes are more than 70 of 134.
 func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (9380)>], tenon.outputs = [], tenon.scratch = 0 : i64} {
-  // expected-error @+1 {{expects for rows of tenon.row_steps a place of the workspace with 10080 bytes, got one with 9380}}
+  // expected-error @+1 {{expects a place inside its slot of workspace, got one that ends at byte 10080 of 9380}}
   %g = tenon.nest affine_map<() -> (70, 67)> : tensor<70x67xbf16> attributes {tenon.places = [#tenon.place<workspace 0>], tenon.row_steps = array<i64: 72>} {
   ^bb0(%i: index, %j: index):
     %e = tenon.at %x[%i, %j] : tensor<70x67xf32> -> f32
@@ -43,8 +43,8 @@ func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims =
 
 // -----
 // Nor is there room between the rows of what is handed over.
-func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (10080)>], tenon.outputs = ["g"], tenon.scratch = 0 : i64} {
-  // expected-error @+1 {{expects for rows of tenon.row_steps a place of the workspace}}
+func.func @f(%x: tensor<70x67xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (10080)>], tenon.outputs = [tensor<70x67xbf16>], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects a place inside its slot of output, got one that ends at byte 10080 of 9380}}
   %g = tenon.nest affine_map<() -> (70, 67)> : tensor<70x67xbf16> attributes {tenon.places = [#tenon.place<output 0>], tenon.row_steps = array<i64: 72>} {
   ^bb0(%i: index, %j: index):
     %e = tenon.at %x[%i, %j] : tensor<70x67xf32> -> f32

@@ -309,6 +309,8 @@ TEST(Parameters, SignatureSeesShapesNotOffsets) {
   ASSERT_TRUE(artifact.ok());
   EXPECT_EQ(fakeParameters()->signature(), fakeParameters()->signature());
   EXPECT_EQ(fakeParameters()->signature().size(), 32u);
+  EXPECT_TRUE(fakeParameters()->isSignature(fakeParameters()->signature()));
+  EXPECT_FALSE(fakeParameters()->isSignature(std::string(32, '0')));
 }
 
 TEST(PublicNames, NeighbouringAxesMayBeMerged) {

@@ -100,21 +100,21 @@ Status checkCompiledOptions(const ModelOptions &options, bool isRun) {
                      : !options.model.empty()              ? "--model"
                      : !options.recipe.empty()             ? "--recipe"
                      : !options.target.empty()             ? "--target"
-                     : options.doublePrecision             ? "--f64"
+                     : options.doublePrecision && !isRun   ? "--f64"
                      : !options.numerics.empty() && !isRun ? "--numerics"
                                                            : nullptr;
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
 }
 
-/// What compiles the specification of a run with --numerics.
+/// What compiles the specification of a run with --numerics or --f64.
 Expected<ModelOptions> withNumerics(const train::RunDirectory &run, const ModelOptions &options) {
   auto kept = keptSources(run);
   if (!kept.ok())
-    return kept.status().in("--numerics");
+    return kept.status().in(options.doublePrecision ? "--f64" : "--numerics");
   kept->numerics = options.numerics;
   kept->tier = options.tier;
   kept->everyTier = options.everyTier;
-  kept->doublePrecision = false;
+  kept->doublePrecision = options.doublePrecision;
   kept->gradient = options.gradient;
   return kept;
 }
@@ -200,7 +200,7 @@ Expected<Model> openModel(const ModelOptions &options) {
     if (isRun) {
       model.run = train::RunDirectory{options.source};
       directory = model.run->model();
-      if (!options.numerics.empty()) {
+      if (!options.numerics.empty() || options.doublePrecision) {
         auto again = withNumerics(*model.run, options);
         if (!again.ok())
           return again.status();

@@ -1,7 +1,7 @@
 // What is not in the schedule form, or names memory that there is not.
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tenon-emit-cpu)'
 
-// expected-error @+1 {{expects the schedule form, which tenon-schedule makes: slots, outputs and scratch}}
+// expected-error @+1 {{expects the schedule form, which tenon-schedule makes: slots, types of outputs and scratch}}
 func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   return
 }
