@@ -3,8 +3,10 @@
 namespace tenon::train {
 
 using runtime::BoundTensor;
+using runtime::byteSize;
 using runtime::Context;
 using runtime::inputError;
+using runtime::isReal;
 using runtime::Status;
 
 static runtime::SafetensorsWriter declareStates(const Context &context) {
@@ -33,18 +35,25 @@ Status checkStates(const runtime::SafetensorsFile &file, const Context &context)
     if (context.entry().states[i].ofModel)
       continue;
     const runtime::SafetensorsEntry *entry = file.find(state.name);
-    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
+    const bool fits = entry && (entry->type == state.type || (isReal(entry->type) && isReal(state.type)));
+    if (!fits || entry->elements() * byteSize(state.type) != state.bytes)
       return inputError(file.path(), entry ? ": the state " : " lacks the state ", state.name,
                         entry ? " has another size or type" : "", "; the file was made with another batch size, memory or model");
   }
   return {};
 }
 
+/// Reals in the state's type, whatever the numerics of the run were.
+static Status readState(const runtime::SafetensorsFile &file, const BoundTensor &state, char *values) {
+  const runtime::SafetensorsEntry &entry = *file.find(state.name);
+  return entry.type == state.type ? file.read(entry, values) : file.readReals(entry, 0, entry.elements(), state.type, values);
+}
+
 Status readStates(const runtime::SafetensorsFile &file, Context &context) {
   for (size_t i = 0; i < context.states().size(); ++i)
     if (!context.entry().states[i].ofModel)
-      if (Status status = context.setState(static_cast<int>(i),
-                                           [&](char *values) { return file.read(*file.find(context.states()[i].name), values); });
+      if (Status status =
+              context.setState(static_cast<int>(i), [&](char *values) { return readState(file, context.states()[i], values); });
           status.failed())
         return status;
   return {};
