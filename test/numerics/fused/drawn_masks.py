@@ -52,8 +52,9 @@ def number(draw, depth=2):
         return draw.choice(["i", "j", "i", "j", "len", str(draw.randrange(200))])
     inner = [number(draw, depth - 1) for _ in range(2)]
     by = draw.choice([2, 3, 16, 50, 64, 100, 128])
-    return draw.choice(["({0} div {by})", "({0} div {by})", "({0} mod {by})", "abs({0} - {1})", "max({0}, {1})", "min({0}, {1})",
-                        "({0} + {1})", "({0} - {1})", "({0} - {1})", "{times} * {0}"]).format(*inner, by=by, times=draw.randrange(-3, 4))
+    text = draw.choice(["({0} div {by})", "({0} div {by})", "({0} mod {by})", "abs({0} - {1})", "max({0}, {1})", "min({0}, {1})",
+                        "({0} + {1})", "({0} - {1})", "({0} - {1})", "{times} * {0}"])
+    return text.format(*inner, by=by, times=draw.randrange(-3, 4))
 
 
 def mask(draw, depth=2):

@@ -18,14 +18,16 @@ from fused_models import driver, library
 from tensors import Tensor
 
 PLACES, WIDTH = 197, 3
-MASKS = ["abs(i div 64 - j div 64) <= 1 or j < 64 or (5 * (i div 64) + 3 * (j div 64)) mod 4 == 0",    # BigBird
-         "j <= i and (i div 50 == j div 50 or j mod 50 >= 44)",                                           # Sparse Transformer, fixed
-         "j <= i and (i - j < 9 or (i - j) mod 70 == 0)",                                                 # and strided
-         "abs(i - j) <= 40 or i < 3 or j < 3",                                                            # Longformer
-         "i div 64 == 1 and j div 64 == 2",                                                               # most rows see nothing
-         # One corner of a tile of 50 queries (197 of them are four strips) and 64 keys; all but one.
-         "i mod 50 == 49 and j mod 64 == 63", "i mod 50 == 0 and j mod 64 == 0",
-         "i mod 50 != 49 or j mod 64 != 63", "i mod 50 != 0 or j mod 64 != 0"]
+MASKS = [
+    # BigBird; Sparse Transformer, fixed and strided; Longformer; most rows see nothing.
+    "abs(i div 64 - j div 64) <= 1 or j < 64 or (5 * (i div 64) + 3 * (j div 64)) mod 4 == 0",
+    "j <= i and (i div 50 == j div 50 or j mod 50 >= 44)",
+    "j <= i and (i - j < 9 or (i - j) mod 70 == 0)",
+    "abs(i - j) <= 40 or i < 3 or j < 3",
+    "i div 64 == 1 and j div 64 == 2",
+    # One corner of a tile of 50 queries (197 of them are four strips) and 64 keys; all but one.
+    "i mod 50 == 49 and j mod 64 == 63", "i mod 50 == 0 and j mod 64 == 0",
+    "i mod 50 != 49 or j mod 64 != 63", "i mod 50 != 0 or j mod 64 != 0"]
 MODEL = """model Evaluated {{
   config L = {places}, M = L, E = {width}
   param  q, k, v: [L, E] ~ normal(1)
@@ -100,7 +102,8 @@ def main():
         largest = max(map(abs, want))
         worst = max(abs(a - b) if a == a else math.inf for a, b in zip(found[name], want)) / largest
         wrong += worst > 1e-12
-        print(f"{'WRONG' if worst > 1e-12 else 'ok'}: {name}, {len(masks)} masks, worst difference {worst:.2e} of the largest value")
+        print(f"{'WRONG' if worst > 1e-12 else 'ok'}: {name}, {len(masks)} masks, worst difference {worst:.2e} of the largest "
+              f"value")
     return 1 if wrong else 0
 
 
