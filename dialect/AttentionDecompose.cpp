@@ -50,6 +50,12 @@ public:
     add(IotaOp::create(builder, op.getLoc(), type, builder.getI64IntegerAttr(2)), form.key);
     for (const MaskForm::Term &term : form.terms)
       add(g.convert(operandOf(term.operand), integer), term.coefficient);
+    for (const MaskForm::Part &part : form.parts) {
+      Value of = formOf(part.of), divisor = g.constant(type, double(part.divisor));
+      add(part.isQuotient ? Value(FloorDivOp::create(builder, op.getLoc(), type, of, divisor))
+                          : Value(ModOp::create(builder, op.getLoc(), type, of, divisor)),
+          part.coefficient);
+    }
     return sum;
   }
   Value maskOf(const Mask &mask) {

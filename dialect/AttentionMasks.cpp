@@ -24,6 +24,26 @@ static void addForm(const MaskForm &form, Builder &builder, SmallVector<NamedAtt
     add("operands", builder.getDenseI64ArrayAttr(operands));
     add("coefficients", builder.getDenseI64ArrayAttr(coefficients));
   }
+  SmallVector<Attribute> parts;
+  for (const MaskForm::Part &part : form.parts)
+    parts.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr(part.isQuotient ? "div" : "mod", builder.getI64IntegerAttr(part.divisor)),
+                                   builder.getNamedAttr("of", toAttribute(part.of, builder.getContext())),
+                                   builder.getNamedAttr("times", builder.getI64IntegerAttr(part.coefficient))}));
+  if (!parts.empty())
+    add("parts", builder.getArrayAttr(parts));
+}
+
+MaskForm MaskForm::negated() const {
+  MaskForm result = *this;
+  result.rest = 1 - rest;
+  result.query = -query;
+  result.key = -key;
+  for (Term &term : result.terms)
+    term.coefficient = -term.coefficient;
+  for (Part &part : result.parts)
+    part.coefficient = -part.coefficient;
+  return result;
 }
 
 DictionaryAttr toAttribute(const MaskForm &form, MLIRContext *context) {
@@ -55,6 +75,22 @@ static bool isNumber(Attribute attribute) {
   return number && number.getType().isSignlessInteger(64);
 }
 
+static std::optional<MaskForm::Part> toPart(Attribute attribute, std::string &problem) {
+  auto entries = dyn_cast<DictionaryAttr>(attribute);
+  auto number = [&](StringRef name) {
+    Attribute found = entries ? entries.get(name) : Attribute();
+    return isNumber(found) ? std::optional(cast<IntegerAttr>(found).getInt()) : std::nullopt;
+  };
+  const std::optional<int64_t> quotient = number("div"), remainder = number("mod"), times = number("times");
+  const std::optional<int64_t> divisor = quotient ? quotient : remainder;
+  if (!divisor || (quotient && remainder) || *divisor < 1 || !times || !entries.get("of") || entries.size() != 3)
+    return problem = "a part of a form is a `div` or `mod`, at least 1, `of` a form, and `times`", std::nullopt;
+  std::optional<MaskForm> of = toForm(entries.get("of"), problem);
+  if (!of)
+    return std::nullopt;
+  return MaskForm::Part{quotient.has_value(), *divisor, *times, *of};
+}
+
 /// The form of a dictionary, entries of the names in `others` aside.
 static std::optional<MaskForm> toForm(DictionaryAttr entries, ArrayRef<StringRef> others, std::string &problem) {
   MaskForm form;
@@ -65,15 +101,24 @@ static std::optional<MaskForm> toForm(DictionaryAttr entries, ArrayRef<StringRef
     auto map = dyn_cast<AffineMapAttr>(entry.getValue());
     auto number = isNumber(entry.getValue()) ? cast<IntegerAttr>(entry.getValue()) : IntegerAttr();
     auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue());
+    auto parts = dyn_cast<ArrayAttr>(entry.getValue());
     if (name == "rest" && map && map.getValue().getNumResults() == 1 && map.getValue().getNumSymbols() == 0)
       form.rest = map.getValue().getResult(0), form.dimCount = map.getValue().getNumDims();
     else if ((name == "query" || name == "key") && number)
       (name == "key" ? form.key : form.query) = number.getInt();
     else if ((name == "operands" || name == "coefficients") && list)
       (name == "operands" ? operands : coefficients) = list.asArrayRef();
+    else if (name == "parts" && parts)
+      for (Attribute each : parts) {
+        std::optional<MaskForm::Part> part = toPart(each, problem);
+        if (!part)
+          return std::nullopt;
+        form.parts.push_back(*part);
+      }
     else if (!llvm::is_contained(others, name))
-      return problem = "a form is rest (a map of one result), query, key (numbers), operands, coefficients (lists), not `" +
-                       name.str() + "`",
+      return problem =
+                 "a form is rest (a map of one result), query, key (numbers), operands, coefficients, parts (lists), not `" +
+                 name.str() + "`",
              std::nullopt;
   }
   if (operands.size() != coefficients.size())
@@ -134,11 +179,23 @@ std::optional<Mask> toMask(Attribute attribute, std::string &problem) {
   return mask;
 }
 
+void forEachForm(const MaskForm &form, llvm::function_ref<void(const MaskForm &)> visit) {
+  visit(form);
+  for (const MaskForm::Part &part : form.parts)
+    forEachForm(part.of, visit);
+}
+
+void forEachOperand(const MaskForm &form, llvm::function_ref<void(int64_t)> visit) {
+  forEachForm(form, [&](const MaskForm &each) {
+    for (const MaskForm::Term &term : each.terms)
+      visit(term.operand);
+  });
+}
+
 void forEachOperand(const Mask &mask, llvm::function_ref<void(int64_t)> visit) {
   for (const Mask &part : mask.parts)
     forEachOperand(part, visit);
-  for (const MaskForm::Term &term : mask.form.terms)
-    visit(term.operand);
+  forEachOperand(mask.form, visit);
   if (mask.kind == Mask::Kind::Holds)
     visit(mask.operand);
 }

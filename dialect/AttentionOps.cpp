@@ -36,7 +36,7 @@ static bool isTruth(Value value) { return tensorOf(value).getElementType().isInt
 static void forEachForm(const Mask &mask, llvm::function_ref<void(const MaskForm &)> visit) {
   for (const Mask &part : mask.parts)
     forEachForm(part, visit);
-  visit(mask.form);
+  forEachForm(mask.form, visit);
 }
 static void forEachHolds(const Mask &mask, llvm::function_ref<void(int64_t)> visit) {
   for (const Mask &part : mask.parts)
@@ -102,6 +102,8 @@ template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
       return op.emitOpError("has a place that is none: ") << problem; // C3
     if (!fitsEntry(op, form->dimCount))
       return op.emitOpError("expects a place over the dims of its entry, got ") << attribute; // C6
+    if (!form->isLinear())
+      return op.emitOpError("expects a place that is linear in the query and the key, got ") << attribute; // C3
     if (form->key != 1 && form->key != -1)
       return op.emitOpError("expects a place whose key coefficient is 1 or -1, got ") << form->key; // C3
     for (const MaskForm::Term &term : form->terms) {

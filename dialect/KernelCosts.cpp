@@ -214,7 +214,9 @@ Polynomial GemmOp::countBytes(FormulaSpace &space) {
 constexpr int64_t kSoftmaxFlops = 6; // per pair: scale, maximum, subtraction, exp, sum, normalisation
 
 /// Whether a mask is key * j + query * i + rest <= 0 of positions alone.
-static bool isOfPositions(const Mask &mask) { return mask.kind == Mask::Kind::AtMostZero && mask.form.terms.empty(); }
+static bool isOfPositions(const Mask &mask) {
+  return mask.kind == Mask::Kind::AtMostZero && mask.form.terms.empty() && mask.form.isLinear();
+}
 
 /// The pairs that those masks of positions leave, of sizes that are numbers; masks of anything else leave all.
 static int64_t pairsLeft(ArrayRef<Mask> masks, int64_t queries, int64_t keys) {

@@ -237,43 +237,4 @@ void AttentionCode::fill(Value base, Value low, Value high, Value vector, bool e
     storeRow(vector, at(base, whole), firstLanes(code, emit.sub(high, whole), rowLanes));
 }
 
-RowParts AttentionCode::partsOf(const AttentionMask &mask, QueryPlace place, Value start, Value low, Value high) {
-  KeyRange range = mask.ofRow(code, place, keys);
-  Value last = emit.max(emit.min(emit.sub(range.high, start), high), low);
-  Value first = mask.hasLowerBound() ? emit.min(emit.max(emit.sub(range.low, start), low), last) : low;
-  RowParts parts;
-  parts.begin = roundDown(first, rowLanes);
-  parts.end = roundDown(emit.add(last, rowLanes - 1), rowLanes);
-  parts.innerBegin = emit.min(roundDown(emit.add(first, rowLanes - 1), rowLanes), parts.end);
-  parts.innerEnd = emit.max(roundDown(last, rowLanes), parts.innerBegin);
-  return parts;
-}
-
-SmallVector<Value> AttentionCode::forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start,
-                                             Value low, Value high, ValueRange carried,
-                                             llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
-  KeyRange range = mask.ofRow(code, place, keys);
-  auto masked = [&](Value from, Value to, ValueRange values) {
-    return alongRow(from, to, values, [&](Value key, ValueRange now) {
-      Value firstKey = emit.add(start, key);
-      Value inside = firstLanes(code, emit.sub(emit.min(range.high, emit.add(start, high)), firstKey), rowLanes);
-      if (mask.hasLowerBound()) {
-        Value before = firstLanes(code, emit.sub(range.low, firstKey), rowLanes);
-        Value all =
-            arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
-        inside = arith::AndIOp::create(builder, inside, arith::XOrIOp::create(builder, before, all));
-      }
-      Value others = mask.others(code, place, firstKey, rowLanes, inside);
-      return body(key, others ? Value(arith::AndIOp::create(builder, inside, others)) : inside, now);
-    });
-  };
-  if (mask.hasOthers())
-    return masked(parts.begin, parts.end, carried);
-  SmallVector<Value> state(carried);
-  if (mask.hasLowerBound())
-    state = masked(parts.begin, parts.innerBegin, state);
-  state = alongRow(parts.innerBegin, parts.innerEnd, state, [&](Value key, ValueRange now) { return body(key, Value(), now); });
-  return masked(parts.innerEnd, parts.end, state);
-}
-
 } // namespace tenon::cpu

@@ -99,6 +99,24 @@ struct RowParts {
   Value begin, innerBegin, innerEnd, end;
 };
 
+/// Keys [low, high) of a chunk that a strip goes through; low is a multiple of the panels' width.
+struct KeyRun {
+  Value low, high;
+  Value isFull; // i1: all tests of the mask that are no bounds hold; null: not known
+};
+
+/// The runs of a strip, in their order, as records in scratch; without any memory one run of all keys.
+struct KeyRuns {
+  /// Keys of a tile whose visibility is asked for: of whole panels and row vectors, and of what is summed at a time.
+  static constexpr int64_t kTileKeys = 64;
+  static constexpr int64_t kNumbers = 3; // of a record: low, high, whether it is full
+  /// Bytes of scratch: behind a record that none continues, one for each tile.
+  static int64_t bytes(int64_t chunkKeys) { return (chunkKeys / kTileKeys + 2) * kNumbers * 8; }
+
+  KeyRun whole;
+  Value memory, count;
+};
+
 /// Sizes and code of one tile's function.
 class AttentionCode {
 public:
@@ -210,11 +228,20 @@ public:
   /// Stores `vector` over [low, high), rounded up to whole vectors; with `exactly`, not beyond high.
   void fill(Value base, Value low, Value high, Value vector, bool exactly = false);
 
+  /// The tiles of the strip's keys [low, high) of the chunk at `start` that masks do not hide, neighbours joined.
+  KeyRuns findRuns(const AttentionMask &mask, Value memory, Value batch, Interval queries, Value start, Value low, Value high);
+  /// body(run, carried) for each of them.
+  llvm::SmallVector<Value> forRuns(const KeyRuns &runs, mlir::ValueRange carried,
+                                   llvm::function_ref<llvm::SmallVector<Value>(const KeyRun &, mlir::ValueRange)> body);
+  void forRuns(const KeyRuns &runs, llvm::function_ref<void(const KeyRun &)> body);
+  /// What of a row lies in a run.
+  RowParts partsIn(const KeyRuns &runs, const KeyRun &run, const RowParts &parts);
   /// Keys of a row by number within the chunk that begins at `start`; low is a multiple of the row lanes.
   RowParts partsOf(const AttentionMask &mask, QueryPlace place, Value start, Value low, Value high);
-  /// Runs `body(key, shown, carried)` over the vectors of [begin, end); `shown` is null where all lanes are visible.
-  llvm::SmallVector<Value> forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start, Value low,
-                                      Value high, mlir::ValueRange carried,
+  /// Runs `body(key, shown, carried)` over the vectors of [begin, end); `shown` is null where all lanes are visible. `isFull`: as
+  /// of KeyRun.
+  llvm::SmallVector<Value> forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value isFull,
+                                      Value start, Value high, mlir::ValueRange carried,
                                       llvm::function_ref<llvm::SmallVector<Value>(Value, Value, mlir::ValueRange)> body);
 };
 

@@ -14,8 +14,9 @@ struct BackwardScratch {
   ScratchPlan plan;
   RelativeKeys::Scratch keys;
   int64_t scores, queryRows, yRows, scoreGrads, weights, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads,
-      queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
-  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted)
+      queryPanels, yPanels, positionPanels, queryGrads, keepBits, runs, end;
+  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted,
+                  const AttentionMask &mask)
       : keys(plan, tier, operands, tables, /*gradients=*/true) {
     const int64_t rows = AttentionCode::stripLimit, chunk = operands.chunkKeys, keyWidth = operands.keyWidth(),
                   valueWidth = operands.valueWidth();
@@ -41,6 +42,7 @@ struct BackwardScratch {
     positionPanels = wanted.table ? panels(rows, keyWidth) : 0;
     queryGrads = rowsOf(rows, keyWidth);
     keepBits = AttentionScores::takeKeepBits(plan, operands);
+    runs = plan.take(AttentionScores::runElements(operands, mask));
     end = plan.end;
   }
   /// Computed places need one for a table of vectors alone.
@@ -59,7 +61,7 @@ public:
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask),
         tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms), relativeKeys(on, operands, terms),
         wanted(op), softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted),
-        queryGradients(on, operands, wanted), scratch(code.tier, operands, tables, wanted) {
+        queryGradients(on, operands, wanted), scratch(code.tier, operands, tables, wanted, mask) {
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -77,6 +79,8 @@ public:
     queryGrads = place(scratch.queryGrads);
     yRows = place(scratch.yRows);
     relativeKeys.enter(batch, keyHead, place, scratch.keys);
+    if (AttentionScores::runElements(operands, mask) > 0)
+      terms.runs = place(scratch.runs);
     if (on.group == 1)
       enterHead(emit.constant(0));
     forHeads([&] { tableGradients.clear(zero); });
@@ -219,9 +223,9 @@ private:
   }
 
   void emitTerms(const Block &block) {
-    Value keysHere = emit.sub(block.high, block.low), one = on.number(1), rows = block.rows;
+    Value one = on.number(1), rows = block.rows;
     Elements dy = on.row(op.getDy(), batch, on.queries, block.firstQuery, head, on.valueWidth);
-    Value gradsHere = on.at(scoreGrads, block.low);
+    auto keysOf = [&](const KeyRun &run) { return emit.sub(run.high, run.low); };
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
     if (relativeKeys.any())
@@ -229,9 +233,11 @@ private:
     if (wanted.scores()) {
       Value step = on.panelStride(on.valueWidth);
       on.gatherRows(dy, rows, on.valueWidth, yRows, on.number(on.heads * on.valueWidth));
-      on.contract({rows, keysHere, on.number(on.valueWidth), yRows, on.number(AttentionCode::rowWidth(on.valueWidth)), one,
-                   on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)), step, gradsHere, on.scoreStride, false,
-                   Trim::ColumnsOfC, block.stairs, ahead.y});
+      on.forRuns(block.runs, [&](const KeyRun &run) {
+        on.contract({rows, keysOf(run), on.number(on.valueWidth), yRows, on.number(AttentionCode::rowWidth(on.valueWidth)), one,
+                     on.at(valuePanels, emit.mul(emit.div(run.low, on.width), step)), step, on.at(scoreGrads, run.low),
+                     on.scoreStride, false, Trim::ColumnsOfC, terms.stairsIn(block, run), terms.aheadIn(block, ahead.y)});
+      });
     }
     if (relative.any() && wanted.scores())
       relative.contractGradients(block, yRows);
@@ -241,20 +247,29 @@ private:
     if (wanted.valueTable)
       relative.addTableGradients(block, yPanels, tableGradients.valueTable);
     if (wanted.value)
-      on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels,
-                   on.panelStride(rows), on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true,
-                   Trim::RowsOfA, block.stairs, ahead.value});
+      on.forRuns(block.runs, [&](const KeyRun &run) {
+        on.contract({keysOf(run), on.number(on.valueWidth), rows, on.at(terms.scores, run.low), one, on.scoreStride, yPanels,
+                     on.panelStride(rows), on.at(valueGrads, emit.mul(run.low, valueStride)), on.number(valueStride), true,
+                     Trim::RowsOfA, terms.stairsIn(block, run), terms.aheadIn(block, ahead.value)});
+      });
     if (wanted.key) {
       on.packRows(on.inScratch(terms.queryRows), rows, on.keyWidth, queryPanels, on.panelStride(rows),
                   on.number(AttentionCode::rowWidth(on.keyWidth)));
-      on.contract({keysHere, on.number(on.keyWidth), rows, gradsHere, one, on.scoreStride, queryPanels, on.panelStride(rows),
-                   on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true, Trim::RowsOfA, block.stairs,
-                   ahead.key});
+      on.forRuns(block.runs, [&](const KeyRun &run) {
+        on.contract({keysOf(run), on.number(on.keyWidth), rows, on.at(scoreGrads, run.low), one, on.scoreStride, queryPanels,
+                     on.panelStride(rows), on.at(keyGrads, emit.mul(run.low, keyStride)), on.number(keyStride), true,
+                     Trim::RowsOfA, terms.stairsIn(block, run), terms.aheadIn(block, ahead.key)});
+      });
     }
     if (wanted.query) {
-      on.contract({rows, on.number(on.keyWidth), keysHere, gradsHere, on.scoreStride, one,
-                   on.at(keyRows, emit.mul(block.low, on.width)), on.panelStride(count), queryGrads, on.number(keyStride), false,
-                   Trim::ColumnsOfA, block.stairs, ahead.query});
+      const bool adds = bool(block.runs.memory);
+      if (adds)
+        on.fill(queryGrads, emit.constant(0), emit.mul(rows, keyStride), zero);
+      on.forRuns(block.runs, [&](const KeyRun &run) {
+        on.contract({rows, on.number(on.keyWidth), keysOf(run), on.at(scoreGrads, run.low), on.scoreStride, one,
+                     on.at(keyRows, emit.mul(run.low, on.width)), on.panelStride(count), queryGrads, on.number(keyStride), adds,
+                     Trim::ColumnsOfA, terms.stairsIn(block, run), terms.aheadIn(block, ahead.query)});
+      });
       queryGradients.add(block, wanted.query);
     }
     if (terms.band && wanted.band())
@@ -345,7 +360,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
     TableGradients::plan(kernel, sequence, operands, wanted);
   }
   QueryGradients::plan(kernel, sequence, operands, wanted);
-  kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(operands.element());
+  kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted, mask).end * elementBytes(operands.element());
   auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };
   kernel.cut = operands.sidesOfGradient();
   kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };

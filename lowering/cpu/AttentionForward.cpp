@@ -14,13 +14,13 @@ namespace tenon::cpu {
 namespace {
 
 /// Keys that are summed at a time where there are more than a chunk has.
-constexpr int64_t kPartKeys = 64;
+constexpr int64_t kPartKeys = KeyRuns::kTileKeys;
 
 struct ForwardScratch {
   ScratchPlan plan;
   RelativeKeys::Scratch keys;
-  int64_t scores, band, rows, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, end;
-  ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables)
+  int64_t scores, band, rows, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, runs, end;
+  ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const AttentionMask &mask)
       : keys(plan, tier, operands, tables, /*gradients=*/false) {
     const int64_t limit = AttentionCode::stripLimit, chunk = operands.chunkKeys;
     Type element = operands.element();
@@ -34,6 +34,7 @@ struct ForwardScratch {
     maxima = plan.take(limit);
     totals = plan.take(limit);
     keepBits = AttentionScores::takeKeepBits(plan, operands);
+    runs = plan.take(AttentionScores::runElements(operands, mask));
     end = plan.end;
   }
 };
@@ -44,7 +45,7 @@ public:
                    const IndexOperands &indices, const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask),
         tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms), relativeKeys(on, operands, terms),
-        scratch(code.tier, operands, tables) {
+        scratch(code.tier, operands, tables, mask) {
     threshold = operands.threshold();
     sumStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -66,6 +67,8 @@ public:
     partSums = place(scratch.partSums);
     maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
     relativeKeys.enter(batch, keyHead, place, scratch.keys);
+    if (AttentionScores::runElements(operands, mask) > 0)
+      terms.runs = place(scratch.runs);
     auto enter = [&] {
       terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(),
                   place(scratch.rows), tables.any() ? code.temporary(0) : Value());
@@ -133,15 +136,17 @@ private:
     Value start = emit.mul(chunk, on.chunkKeys);
     Value count = emit.min(emit.sub(on.keys, start), on.chunkKeys);
     terms.setKeys(block, mask, range, start, count);
-    emit.branch(fits, [] {}, [&] { pack(start, count, block.low, block.high); });
+    emit.branch(fits, [] {}, [&] { on.forRuns(block.runs, [&](const KeyRun &run) { pack(start, count, run.low, run.high); }); });
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
     if (relativeKeys.any())
       relativeKeys.addScores(block);
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
-    emit.branch(
-        fits, [&] { addValues(block, block.low, block.high, count, sums, true, ahead.values); },
-        [&] { addValuesInParts(block, count); });
+    on.forRuns(block.runs, [&](const KeyRun &run) {
+      emit.branch(
+          fits, [&] { addValues(block, run.low, run.high, count, sums, true, AttentionScores::aheadIn(block, ahead.values)); },
+          [&] { addValuesInParts(block, run, count); });
+    });
     if (relative.any())
       relative.addValues(block, sums, sumStride);
   }
@@ -157,10 +162,10 @@ private:
 
   /// A sum over thousands of keys loses what is small beside it, and the gradient of a row whose keys are in several chunks is
   /// made of y: parts of few keys lose little.
-  void addValuesInParts(const AttentionScores::Block &block, Value count) {
-    emit.loop(emit.div(block.low, kPartKeys), emit.ceilDiv(block.high, kPartKeys), 1, [&](Value part) {
+  void addValuesInParts(const AttentionScores::Block &block, const KeyRun &run, Value count) {
+    emit.loop(emit.div(run.low, kPartKeys), emit.ceilDiv(run.high, kPartKeys), 1, [&](Value part) {
       Value begin = emit.mul(part, kPartKeys);
-      addValues(block, emit.max(begin, block.low), emit.min(emit.add(begin, kPartKeys), block.high), count, partSums, false, {});
+      addValues(block, emit.max(begin, run.low), emit.min(emit.add(begin, kPartKeys), run.high), count, partSums, false, {});
       on.alongRow(on.number(0), emit.mul(block.rows, sumStride), {}, [&](Value index, ValueRange) -> SmallVector<Value> {
         on.storeRow(arith::AddFOp::create(builder, on.loadRow(on.at(sums, index)), on.loadRow(on.at(partSums, index))),
                     on.at(sums, index));
@@ -208,15 +213,18 @@ private:
   /// The largest visible score of a row; scores become scaled sums of all terms, -inf where hidden.
   Value scoreRow(const AttentionScores::Block &block, const AttentionScores::Row &row) {
     Value nothing = on.spread(on.real(-std::numeric_limits<double>::infinity()));
-    Value largest = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, nothing,
-                                  [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-                                    Value score = terms.at(block, row, key, shown, /*slope=*/false).value;
-                                    if (shown)
-                                      score = arith::SelectOp::create(builder, shown, score, nothing);
-                                    on.storeRow(score, on.at(row.content, key));
-                                    Value more = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, score, carried[0]);
-                                    return {arith::SelectOp::create(builder, more, score, carried[0])};
-                                  })[0];
+    auto larger = [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+      Value score = terms.at(block, row, key, shown, /*slope=*/false).value;
+      if (shown)
+        score = arith::SelectOp::create(builder, shown, score, nothing);
+      on.storeRow(score, on.at(row.content, key));
+      Value more = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, score, carried[0]);
+      return {arith::SelectOp::create(builder, more, score, carried[0])};
+    };
+    Value largest = on.forRuns(block.runs, nothing, [&](const KeyRun &run, ValueRange carried) {
+      return on.forVisible(mask, row.place, on.partsIn(block.runs, run, row.parts), run.isFull, block.start, block.high, carried,
+                           larger);
+    })[0];
     return combineLanes(builder, Reduction::max, largest);
   }
 
@@ -233,23 +241,26 @@ private:
     Value zero = on.spread(on.real(0));
     Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), on.keys);
     Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
-    Value first = emit.add(logical, emit.add(start, row.parts.begin));
     KeepBits keeps = on.keeps(operands);
-    if (threshold > 0)
-      keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
     // The exponential of a hidden score, -inf, is 0.
-    Value total = on.alongRow(row.parts.begin, row.parts.end, zero, [&](Value key, ValueRange carried) -> SmallVector<Value> {
-      Value address = on.at(row.content, key);
-      Value p = on.exponential(arith::SubFOp::create(builder, on.loadRow(address), shift));
-      Value sum = arith::AddFOp::create(builder, carried[0], p);
-      if (threshold > 0) {
-        Value keep = keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes);
-        p = arith::SelectOp::create(builder, keep, p, zero);
-      }
-      on.storeRow(p, address);
-      if (byPlace)
-        on.storeRow(p, elementAddress(builder, byPlace, on.element, key));
-      return {sum};
+    Value total = on.forRuns(block.runs, zero, [&](const KeyRun &run, ValueRange before) {
+      const RowParts parts = on.partsIn(block.runs, run, row.parts);
+      Value first = emit.add(logical, emit.add(start, parts.begin));
+      if (threshold > 0)
+        keeps.draw(first, emit.sub(parts.end, parts.begin), keepBits);
+      return on.alongRow(parts.begin, parts.end, before, [&](Value key, ValueRange carried) -> SmallVector<Value> {
+        Value address = on.at(row.content, key);
+        Value p = on.exponential(arith::SubFOp::create(builder, on.loadRow(address), shift));
+        Value sum = arith::AddFOp::create(builder, carried[0], p);
+        if (threshold > 0) {
+          Value keep = keeps.load(keepBits, first, emit.sub(key, parts.begin), on.rowLanes);
+          p = arith::SelectOp::create(builder, keep, p, zero);
+        }
+        on.storeRow(p, address);
+        if (byPlace)
+          on.storeRow(p, elementAddress(builder, byPlace, on.element, key));
+        return {sum};
+      });
     })[0];
     if (relative.any())
       relative.clearHidden(block, number, row.place, row.parts, zero);
@@ -343,7 +354,7 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
       kernel.writes.push_back(result);
   if (tables.any())
     kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
-  kernel.scratchBytes = ForwardScratch(sequence.tier(), operands, tables).end * elementBytes(operands.element());
+  kernel.scratchBytes = ForwardScratch(sequence.tier(), operands, tables, mask).end * elementBytes(operands.element());
   auto codeOf = [&](FunctionCode &code) { return AttentionForward(op, code, operands, mask, indices, tables); };
   kernel.cut = operands.sidesOfForward();
   kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };

@@ -1,6 +1,7 @@
 // Masks of fused attention: ranges of keys per strip and row, lanes of predicates for the rest.
 #include "lowering/cpu/AttentionMask.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/code/FormParts.h"
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/LaneCode.h"
@@ -38,7 +39,15 @@ Type IndexOperands::elementOf(int64_t operand) const {
 }
 
 bool IndexOperands::dependsOn(const MaskForm &form, int64_t label) const {
-  return llvm::any_of(form.terms, [&](const MaskForm::Term &term) { return dependsOn(term.operand, label); });
+  bool depends = false;
+  forEachOperand(form, [&](int64_t operand) { depends |= dependsOn(operand, label); });
+  return depends;
+}
+
+bool IndexOperands::usesKey(const MaskForm &form) const {
+  bool uses = dependsOn(form, kKeyLabel);
+  forEachForm(form, [&](const MaskForm &each) { uses |= each.key != 0; });
+  return uses;
 }
 
 /// Linear index of the element without its key.
@@ -65,6 +74,10 @@ Value IndexOperands::withoutKey(FunctionCode &code, const MaskForm &form, QueryP
   Value sum = add(builder, code.size(form.rest), multiply(builder, place.query, constant(builder, form.query)));
   for (const MaskForm::Term &term : form.terms)
     sum = add(builder, sum, multiply(builder, scalar(code, term.operand, place), constant(builder, term.coefficient)));
+  for (const MaskForm::Part &part : form.parts) {
+    Value value = partOfForm(builder, part, withoutKey(code, part.of, place));
+    sum = add(builder, sum, multiply(builder, value, constant(builder, part.coefficient)));
+  }
   return sum;
 }
 
@@ -115,8 +128,10 @@ Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPla
                               Value inside) const {
   auto &builder = code.builder;
   auto wide = VectorType::get({lanes}, builder.getI64Type());
-  Value scalar = add(builder, code.size(form.rest), multiply(builder, place.query, constant(builder, form.query)));
-  scalar = add(builder, scalar, multiply(builder, firstKey, constant(builder, form.key)));
+  MaskForm uniform = form; // of the query alone
+  uniform.terms.clear();
+  llvm::erase_if(uniform.parts, [&](const MaskForm::Part &part) { return usesKey(part.of); });
+  Value scalar = add(builder, withoutKey(code, uniform, place), multiply(builder, firstKey, constant(builder, form.key)));
   SmallVector<Attribute> numbers;
   for (int64_t lane = 0; lane < lanes; ++lane)
     numbers.push_back(builder.getI64IntegerAttr(lane * form.key));
@@ -132,6 +147,12 @@ Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPla
     sum = arith::AddIOp::create(
         builder, sum, arith::MulIOp::create(builder, operand, spread(builder, constant(builder, term.coefficient), lanes)));
   }
+  for (const MaskForm::Part &part : form.parts)
+    if (usesKey(part.of)) {
+      Value value = partOfForm(builder, part, laneForm(code, part.of, place, firstKey, lanes, inside));
+      Value times = spread(builder, constant(builder, part.coefficient), lanes);
+      sum = arith::AddIOp::create(builder, sum, builder.createOrFold<arith::MulIOp>(value, times));
+    }
   return sum;
 }
 
@@ -182,8 +203,9 @@ Value IndexOperands::testForm(FunctionCode &code, const Mask &mask, QueryPlace p
     else
       others.terms.push_back(term);
   const int64_t sign = count == 1 ? alongKey->coefficient : form.key;
-  const bool one = count + (form.key != 0) == 1 && (sign == 1 || sign == -1);
-  if (count == 0 && form.key == 0) {
+  const bool rounds = llvm::any_of(form.parts, [&](const MaskForm::Part &part) { return usesKey(part.of); });
+  const bool one = count + (form.key != 0) == 1 && (sign == 1 || sign == -1) && !rounds;
+  if (count == 0 && form.key == 0 && !rounds) {
     Value sum = withoutKey(code, others, place), zero = constant(builder, 0);
     return spread(builder, equal ? emit.equal(sum, zero) : emit.lessEqual(sum, zero), lanes);
   }
@@ -248,11 +270,7 @@ static Mask withoutNot(Mask mask) {
   if (mask.kind != Mask::Kind::Not || mask.parts[0].kind != Mask::Kind::AtMostZero)
     return mask;
   Mask result = mask.parts[0];
-  result.form.rest = 1 - result.form.rest;
-  result.form.query = -result.form.query;
-  result.form.key = -result.form.key;
-  for (MaskForm::Term &term : result.form.terms)
-    term.coefficient = -term.coefficient;
+  result.form = result.form.negated();
   return result;
 }
 
@@ -270,12 +288,16 @@ void AttentionMask::add(const Mask &given) {
     return;
   }
   Mask mask = withoutNot(given);
-  bool bounds = mask.kind == Mask::Kind::AtMostZero && (mask.form.key == 1 || mask.form.key == -1) &&
-                !indices.dependsOn(mask.form, kKeyLabel);
+  const bool bounds = mask.kind == Mask::Kind::AtMostZero && (mask.form.key == 1 || mask.form.key == -1) &&
+                      !indices.dependsOn(mask.form, kKeyLabel) &&
+                      llvm::none_of(mask.form.parts, [&](const MaskForm::Part &part) { return indices.usesKey(part.of); });
+  const bool onStrip = bounds && mask.form.isLinear() && !indices.dependsOn(mask.form, kQueryLabel);
   if (bounds)
-    (mask.form.key == 1 ? upper : lower).push_back({mask.form, !indices.dependsOn(mask.form, kQueryLabel)});
+    (mask.form.key == 1 ? upper : lower).push_back({mask.form, onStrip});
   else
     rest.push_back(mask);
+  if (!onStrip)
+    ofTiles.push_back(mask);
 }
 
 /// key + bound <= 0: key < 1 - bound. -key + bound <= 0: key >= bound.

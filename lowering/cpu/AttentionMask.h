@@ -22,6 +22,17 @@ struct QueryPlace {
   Value batch, query;
 };
 
+/// Neighbouring queries or keys, or the values of a form over them: [low, high], i64.
+struct Interval {
+  Value low, high;
+};
+
+/// What is known of the pairs of a tile; i1.
+struct TileVisibility {
+  Value some; // false: none is visible
+  Value all;  // true: all are
+};
+
 /// Integers and truth values over batch, query and key, and the forms and tests that read them.
 class IndexOperands {
 public:
@@ -29,6 +40,8 @@ public:
 
   bool dependsOn(int64_t operand, int64_t label) const { return llvm::is_contained(labels[operand], label); }
   bool dependsOn(const MaskForm &form, int64_t label) const;
+  /// Whether the form is another one from key to key.
+  bool usesKey(const MaskForm &form) const;
   /// The operand at a place, i64; it does not depend on the key.
   Value scalar(FunctionCode &code, int64_t operand, QueryPlace place) const;
   /// The form without its key: its operands do not depend on the key.
@@ -36,10 +49,16 @@ public:
   /// The integers that the code of places yields for the keys firstKey + lane. `inside`: lanes whose key exists.
   llvm::SmallVector<Value> computed(FunctionCode &code, mlir::Region &region, QueryPlace place, Value firstKey, int64_t lanes,
                                     Value inside) const;
+  /// The least and the largest value at most of the form over a tile; nothing where an operand depends on the query or the key.
+  std::optional<Interval> over(FunctionCode &code, const MaskForm &form, Value batch, Interval queries, Interval keys) const;
+  TileVisibility over(FunctionCode &code, const Mask &mask, Value batch, Interval queries, Interval keys) const;
+  /// Whether `over` may find that no pair of a tile is visible; `negated`: that all are.
+  bool decides(const Mask &mask, bool negated = false) const;
   /// Truth values of the mask for the keys firstKey + lane. `inside`: lanes whose key exists.
   Value test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
 
 private:
+  bool isBounded(const MaskForm &form) const;
   Value testForm(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
   Value laneForm(FunctionCode &code, const MaskForm &form, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
   Value indexOf(FunctionCode &code, int64_t operand, QueryPlace place) const;
@@ -66,20 +85,24 @@ public:
   Staircase staircase(FunctionCode &code, Value batch, Value first) const;
   /// Tests that are no bounds.
   bool hasOthers() const { return !rest.empty(); }
+  /// Whether tiles inside of the bounds may be found to have no visible pair.
+  bool skipsTiles() const;
+  /// Of the tests that are no bounds, and of bounds that strips do not take.
+  TileVisibility ofTile(FunctionCode &code, Value batch, Interval queries, Interval keys) const;
   /// Where they all hold, for keys firstKey + lane; null if there are none. `inside`: lanes whose key exists.
   Value others(FunctionCode &code, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
 
 private:
   struct Bound {
     MaskForm form;
-    bool onStrip; // no operand of it depends on the query
+    bool onStrip; // no operand of it depends on the query, nor is it rounded
   };
   void add(const Mask &mask);
   static const Bound *moving(llvm::ArrayRef<Bound> bounds);
 
   const IndexOperands &indices;
   llvm::SmallVector<Bound> lower, upper;
-  llvm::SmallVector<Mask> rest;
+  llvm::SmallVector<Mask> rest, ofTiles;
 };
 
 /// Lanes [0, count) of `lanes`; count may lie outside.

@@ -55,6 +55,10 @@ void AttentionScores::setKeys(Block &block, const AttentionMask &mask, KeyRange 
   block.high = emit.max(emit.min(emit.sub(range.high, start), count), block.low);
   Staircase ofKeys = mask.staircase(on.code, batch, block.firstQuery);
   block.stairs = from(ofKeys, emit.add(start, block.low));
+  block.runs.whole = {block.low, block.high, {}};
+  if (runs)
+    block.runs = on.findRuns(mask, runs, batch, {block.firstQuery, emit.sub(emit.add(block.firstQuery, block.rows), 1)}, start,
+                             block.low, block.high);
   if (tables.any())
     setBand(block, ofKeys);
 }
@@ -98,9 +102,11 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
   Elements query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
   Value width = on.number(AttentionCode::rowWidth(on.keyWidth));
   on.gatherRows(query, block.rows, on.keyWidth, queryRows, on.number(rowStride));
-  on.contract({block.rows, emit.sub(block.high, block.low), depth, queryRows, width, one,
-               on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step, on.at(scores, block.low), on.scoreStride,
-               false, Trim::ColumnsOfC, block.stairs, SmallVector<RowsAhead>(ahead)});
+  on.forRuns(block.runs, [&](const KeyRun &run) {
+    on.contract({block.rows, emit.sub(run.high, run.low), depth, queryRows, width, one,
+                 on.at(keyPanels, emit.mul(emit.div(run.low, on.width), step)), step, on.at(scores, run.low), on.scoreStride,
+                 false, Trim::ColumnsOfC, stairsIn(block, run), aheadIn(block, ahead)});
+  });
   if (!operands.table)
     return;
   emit.branch(emit.less(block.bandLow, block.bandHigh), [&] {

@@ -48,6 +48,7 @@ public:
     Value start, low, high;
     // Columns of the band: column c is place `bandStart` + c; those of existing rows of the table are [bandLow, bandHigh).
     Value bandStart, bandLow, bandHigh;
+    KeyRuns runs; // of [low, high)
     // What the rows reach: columns from key `low` of the chunk on, and of the band.
     Staircase stairs, bandStairs;
   };
@@ -80,7 +81,14 @@ public:
   /// The computed places of lanes, 0 for those that are not shown.
   llvm::SmallVector<Value> placesOf(const Block &block, const Row &row, Value key, Value shown);
 
+  /// Scratch for the runs of keys that masks leave. 0: all keys are gone through, as under tables, whose bands have all places.
+  static int64_t runElements(const AttentionOperands &operands, const AttentionMask &mask) {
+    const int64_t bytes = mask.skipsTiles() && !operands.anyTable() ? KeyRuns::bytes(operands.chunkKeys) : 0;
+    return bytes / elementBytes(operands.element());
+  }
+
   Value scores, band, bandStride, queryRows, positionRows;
+  Value runs; // scratch for them; null: none are looked for
   /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's
   /// other rows.
   Value clearFrom(const Staircase &stairs, Value low, Value begin) {
@@ -88,6 +96,12 @@ public:
   }
   Value clearTo(const Staircase &stairs, Value end, Value high) {
     return stairs.highStep != 0 ? emit.min(high, emit.add(end, kTileRows)) : high;
+  }
+  /// Those of a run of the block's keys.
+  Staircase stairsIn(const Block &block, const KeyRun &run) const { return from(block.stairs, emit.sub(run.low, block.low)); }
+  /// What a contraction of a run asks for: each of several would ask for the same.
+  static llvm::SmallVector<RowsAhead> aheadIn(const Block &block, llvm::ArrayRef<RowsAhead> ahead) {
+    return block.runs.memory ? llvm::SmallVector<RowsAhead>() : llvm::SmallVector<RowsAhead>(ahead);
   }
   /// Stairs from `column` on.
   Staircase from(Staircase stairs, Value column) const;

@@ -62,40 +62,43 @@ Value SoftmaxGradient::probabilities(const Block &block, const AttentionScores::
   Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
   Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
   Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
-  Value first = emit.add(logical, emit.add(block.start, row.parts.begin));
   KeepBits keeps = on.keeps(operands);
-  if (threshold > 0)
-    keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
   SmallVector<Value> sums;
   if (wanted.scores())
     sums.push_back(zero);
-  sums = on.forVisible(
-      mask, row.place, row.parts, block.start, block.low, block.high, sums,
-      [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-        Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
-        AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
-        Value p = choose(
-            shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
-        Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
-        auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
-        if (wanted.value)
-          on.storeRow(drop(p), scoreAt);
-        Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
-        Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
-        if (wanted.valueTable)
-          on.storeRow(drop(p), relativeAt);
-        if (!wanted.scores())
-          return {};
-        Value along = on.loadRow(gradAt);
-        if (relativeGrad)
-          along = arith::AddFOp::create(builder, along, relativeGrad);
-        Value dp = drop(choose(shown, along)), weight = arith::MulFOp::create(builder, p, scale);
-        if (score.slope) // of a hidden score it may be anything
-          weight = choose(shown, arith::MulFOp::create(builder, weight, score.slope));
-        on.storeRow(dp, gradAt);
-        on.storeRow(weight, on.at(weights, key));
-        return {arith::AddFOp::create(builder, carried[0], arith::MulFOp::create(builder, p, dp))};
-      });
+  sums = on.forRuns(block.runs, sums, [&](const KeyRun &run, ValueRange before) {
+    const RowParts parts = on.partsIn(block.runs, run, row.parts);
+    Value first = emit.add(logical, emit.add(block.start, parts.begin));
+    if (threshold > 0)
+      keeps.draw(first, emit.sub(parts.end, parts.begin), keepBits);
+    return on.forVisible(
+        mask, row.place, parts, run.isFull, block.start, block.high, before,
+        [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+          Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
+          AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
+          Value p = choose(
+              shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
+          Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, parts.begin), on.rowLanes) : Value();
+          auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
+          if (wanted.value)
+            on.storeRow(drop(p), scoreAt);
+          Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
+          Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
+          if (wanted.valueTable)
+            on.storeRow(drop(p), relativeAt);
+          if (!wanted.scores())
+            return {};
+          Value along = on.loadRow(gradAt);
+          if (relativeGrad)
+            along = arith::AddFOp::create(builder, along, relativeGrad);
+          Value dp = drop(choose(shown, along)), weight = arith::MulFOp::create(builder, p, scale);
+          if (score.slope) // of a hidden score it may be anything
+            weight = choose(shown, arith::MulFOp::create(builder, weight, score.slope));
+          on.storeRow(dp, gradAt);
+          on.storeRow(weight, on.at(weights, key));
+          return {arith::AddFOp::create(builder, carried[0], arith::MulFOp::create(builder, p, dp))};
+        });
+  });
   return sums.empty() ? Value() : sums[0];
 }
 
@@ -118,26 +121,30 @@ void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::
   if (addsByPlace() && operands.table) // its scores have been read
     on.fill(row.band, emit.constant(0), block.bandHigh, zero);
   if (!wanted.selectedScores && !addsByPlace()) {
-    on.alongRow(row.parts.begin, row.parts.end, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
-      gradient(key);
-      return {};
+    on.forRuns(block.runs, [&](const KeyRun &run) {
+      const RowParts parts = on.partsIn(block.runs, run, row.parts);
+      on.alongRow(parts.begin, parts.end, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
+        gradient(key);
+        return {};
+      });
     });
     return;
   }
   SmallVector<Value> sums(wanted.selectedScores ? 2 : 0, zero);
-  sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums,
-                       [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-                         Value ds = gradient(key);
-                         if (addsByPlace())
-                           addByPlace(block, row, key, shown, ds);
-                         if (!wanted.selectedScores)
-                           return {};
-                         Value chosen = terms.chosen(block, row, key, shown);
-                         Value second = arith::SelectOp::create(builder, chosen, ds, zero),
-                               first = arith::SelectOp::create(builder, chosen, zero, ds);
-                         return {arith::AddFOp::create(builder, carried[0], first),
-                                 arith::AddFOp::create(builder, carried[1], second)};
-                       });
+  auto add = [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+    Value ds = gradient(key);
+    if (addsByPlace())
+      addByPlace(block, row, key, shown, ds);
+    if (!wanted.selectedScores)
+      return {};
+    Value chosen = terms.chosen(block, row, key, shown);
+    Value second = arith::SelectOp::create(builder, chosen, ds, zero), first = arith::SelectOp::create(builder, chosen, zero, ds);
+    return {arith::AddFOp::create(builder, carried[0], first), arith::AddFOp::create(builder, carried[1], second)};
+  };
+  sums = on.forRuns(block.runs, sums, [&](const KeyRun &run, ValueRange before) {
+    return on.forVisible(mask, row.place, on.partsIn(block.runs, run, row.parts), run.isFull, block.start, block.high, before,
+                         add);
+  });
   if (wanted.selectedScores)
     storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]),
                   combineLanes(builder, Reduction::sum, sums[1]));

@@ -40,5 +40,19 @@ inline llvm::SmallVector<mlir::Value> ifThen(mlir::ImplicitLocOpBuilder &builder
   }
   return llvm::SmallVector<mlir::Value>(branch.getResults());
 }
+/// condition ? then() : otherwise(), both of as many values of `types`.
+inline llvm::SmallVector<mlir::Value> ifElse(mlir::ImplicitLocOpBuilder &builder, mlir::Value condition, mlir::TypeRange types,
+                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise) {
+  auto branch = mlir::scf::IfOp::create(builder, types, condition, /*withElseRegion=*/true);
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  for (auto [block, body] : {std::pair(branch.thenBlock(), then), std::pair(branch.elseBlock(), otherwise)}) {
+    builder.setInsertionPointToStart(block);
+    llvm::SmallVector<mlir::Value> results = body();
+    if (!types.empty())
+      mlir::scf::YieldOp::create(builder, results);
+  }
+  return llvm::SmallVector<mlir::Value>(branch.getResults());
+}
 
 } // namespace tenon::cpu

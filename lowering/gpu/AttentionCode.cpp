@@ -2,6 +2,7 @@
 #include "lowering/gpu/AttentionCode.h"
 #include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/code/FormParts.h"
 #include "lowering/code/Reductions.h"
 
 using namespace mlir;
@@ -37,7 +38,9 @@ SmallVector<Value> AttentionOperands::tensors() const {
 }
 
 bool AttentionOperands::dependsOn(const MaskForm &form, int64_t label) const {
-  return llvm::any_of(form.terms, [&](const MaskForm::Term &term) { return llvm::is_contained(labels[term.operand], label); });
+  bool depends = false;
+  forEachOperand(form, [&](int64_t operand) { depends |= llvm::is_contained(labels[operand], label); });
+  return depends;
 }
 
 AttentionCode::AttentionCode(KernelCode &code, const AttentionOperands &operands)
@@ -145,6 +148,9 @@ Value AttentionCode::form(const MaskForm &form, Value query, Value key) {
     sum = add(builder, sum, multiply(builder, key, number(form.key)));
   for (const MaskForm::Term &term : form.terms)
     sum = add(builder, sum, multiply(builder, integer(term.operand, query, key), number(term.coefficient)));
+  for (const MaskForm::Part &part : form.parts)
+    sum = add(builder, sum,
+              multiply(builder, partOfForm(builder, part, this->form(part.of, query, key)), number(part.coefficient)));
   return sum;
 }
 
@@ -211,15 +217,10 @@ void collectBounds(const Mask &mask, SmallVectorImpl<MaskForm> &bounds) {
   if (mask.kind == Mask::Kind::And)
     for (const Mask &part : mask.parts)
       collectBounds(part, bounds);
-  else if (mask.kind == Mask::Kind::AtMostZero)
+  else if (mask.kind == Mask::Kind::AtMostZero && mask.form.isLinear())
     bounds.push_back(mask.form);
-  else if (mask.kind == Mask::Kind::Not && mask.parts[0].kind == Mask::Kind::AtMostZero) { // 1 - form <= 0
-    MaskForm &form = bounds.emplace_back(mask.parts[0].form);
-    form.rest = 1 - form.rest;
-    form.query = -form.query, form.key = -form.key;
-    for (MaskForm::Term &term : form.terms)
-      term.coefficient = -term.coefficient;
-  }
+  else if (mask.kind == Mask::Kind::Not && mask.parts[0].kind == Mask::Kind::AtMostZero && mask.parts[0].form.isLinear())
+    bounds.push_back(mask.parts[0].form.negated());
 }
 
 IndexRange AttentionCode::seen(bool ofKeys, Value first, Value last, int64_t side) {

@@ -189,8 +189,8 @@ int64_t TensorTile::shared(const AttentionOperands &operands) const {
 
 bool boundsAll(ArrayRef<Mask> masks) {
   return llvm::all_of(masks, [](const Mask &mask) {
-    const bool isBound =
-        mask.kind == Mask::Kind::AtMostZero || (mask.kind == Mask::Kind::Not && mask.parts[0].kind == Mask::Kind::AtMostZero);
+    const Mask &test = mask.kind == Mask::Kind::Not ? mask.parts[0] : mask;
+    const bool isBound = test.kind == Mask::Kind::AtMostZero && test.form.isLinear();
     return mask.kind == Mask::Kind::And ? boundsAll(mask.parts) : isBound;
   });
 }

@@ -155,8 +155,39 @@ bool IndexReader::addLeaf(MaskForm &form, const Labelled &leaf, int64_t factor) 
   return true;
 }
 
-bool IndexReader::addForm(MaskForm &form, Labelled value, int64_t factor) {
-  return forEachTerm(value, factor, [&](const Labelled &leaf, int64_t by) { return addLeaf(form, leaf, by); });
+/// Whether the places and sizes alone give it, so that intervals of places bound it.
+static bool isOfPlaces(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (op->hasTrait<OfPlaces>() || (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfPlaces)));
+}
+
+/// What is computed for each pair rather than kept in memory.
+static bool isOfPairs(const Labelled &tensor) { return (tensor.has(kQuery) && tensor.has(kKey)) || isOfPlaces(tensor.value); }
+static bool isExtremum(const Labelled &tensor) {
+  return isa_and_nonnull<AbsOp, MaxOp, MinOp>(tensor.value.getDefiningOp()) && isOfPairs(tensor);
+}
+
+/// A quotient or remainder by a number. False: it is none.
+bool IndexReader::addPart(MaskForm &form, const Labelled &leaf, int64_t factor) {
+  Operation *op = leaf.value.getDefiningOp();
+  if (!isa_and_nonnull<FloorDivOp, ModOp>(op) || !isOfPairs(leaf))
+    return false;
+  const std::optional<double> divisor = constantOf(op->getOperand(1));
+  if (!divisor || *divisor < 1)
+    return false;
+  std::optional<MaskForm> of = formOf({{{op->getOperand(0), leaf.labels}, 1}});
+  if (of)
+    form.parts.push_back({isa<FloorDivOp>(op), int64_t(*divisor), factor, *of});
+  return of.has_value();
+}
+
+std::optional<MaskForm> IndexReader::formOf(ArrayRef<Summand> sum) {
+  MaskForm form = emptyForm(sum.front().first.value.getContext());
+  const bool good = llvm::all_of(sum, [&](const Summand &summand) {
+    return forEachTerm(summand.first, summand.second,
+                       [&](const Labelled &leaf, int64_t by) { return addPart(form, leaf, by) || addLeaf(form, leaf, by); });
+  });
+  return good ? std::optional(form) : std::nullopt;
 }
 
 // ---- places in tables
@@ -230,20 +261,80 @@ std::optional<Mask> IndexReader::node(Mask::Kind kind, ArrayRef<Value> parts, Ar
   return mask;
 }
 
-std::optional<Mask> IndexReader::test(CompareOp compare, ArrayRef<int64_t> ofDims) {
-  Mask mask;
-  mask.form = emptyForm(compare.getContext());
-  if (!addForm(mask.form, {compare.getA(), Labels(ofDims)}, 1) || !addForm(mask.form, {compare.getB(), Labels(ofDims)}, -1))
+SmallVector<IndexReader::Summand> IndexReader::leavesOf(ArrayRef<Summand> sum) {
+  SmallVector<Summand> leaves;
+  for (const Summand &summand : sum)
+    forEachTerm(summand.first, summand.second, [&](const Labelled &leaf, int64_t by) {
+      leaves.push_back({leaf, by});
+      return true;
+    });
+  return leaves;
+}
+
+/// sum + plus <= 0. |x| is max(x, -x): what a maximum is compared with is compared with both sides of it.
+std::optional<Mask> IndexReader::atMostZero(ArrayRef<Summand> sum, int64_t plus) {
+  const SmallVector<Summand> leaves = leavesOf(sum);
+  for (auto [number, leaf] : llvm::enumerate(leaves)) {
+    if (!isExtremum(leaf.first))
+      continue;
+    Operation *op = leaf.first.value.getDefiningOp();
+    const bool isLargest = isa<MinOp>(op) != (leaf.second > 0);
+    Mask mask;
+    mask.kind = isLargest ? Mask::Kind::And : Mask::Kind::Or;
+    for (unsigned side : {0u, 1u}) {
+      SmallVector<Summand> with(leaves);
+      with[number] = {{op->getOperand(isa<AbsOp>(op) ? 0 : side), leaf.first.labels},
+                      isa<AbsOp>(op) && side == 1 ? -leaf.second : leaf.second};
+      std::optional<Mask> part = atMostZero(with, plus);
+      if (!part)
+        return std::nullopt;
+      mask.parts.push_back(*part);
+    }
+    return mask;
+  }
+  std::optional<MaskForm> form = formOf(leaves);
+  if (!form)
     return std::nullopt;
-  bool equality = compare.getKind() == Comparison::eq || compare.getKind() == Comparison::ne;
-  mask.kind = equality ? Mask::Kind::IsZero : Mask::Kind::AtMostZero;
-  if (compare.getKind() == Comparison::lt)
-    mask.form.rest = mask.form.rest + 1;
-  if (compare.getKind() != Comparison::ne)
+  Mask mask;
+  mask.kind = Mask::Kind::AtMostZero;
+  mask.form = *form;
+  mask.form.rest = mask.form.rest + plus;
+  return mask;
+}
+
+std::optional<Mask> IndexReader::isZero(ArrayRef<Summand> sum) {
+  Mask mask;
+  if (llvm::none_of(leavesOf(sum), [](const Summand &leaf) { return isExtremum(leaf.first); })) {
+    std::optional<MaskForm> form = formOf(sum);
+    if (!form)
+      return std::nullopt;
+    mask.kind = Mask::Kind::IsZero;
+    mask.form = *form;
+    return mask;
+  }
+  for (int64_t sign : {1, -1}) { // neither above nor below
+    SmallVector<Summand> side(sum);
+    for (Summand &summand : side)
+      summand.second *= sign;
+    std::optional<Mask> part = atMostZero(side, 0);
+    if (!part)
+      return std::nullopt;
+    mask.parts.push_back(*part);
+  }
+  return mask;
+}
+
+std::optional<Mask> IndexReader::test(CompareOp compare, ArrayRef<int64_t> ofDims) {
+  const SmallVector<Summand> sum{{{compare.getA(), Labels(ofDims)}, 1}, {{compare.getB(), Labels(ofDims)}, -1}};
+  const bool equality = compare.getKind() == Comparison::eq || compare.getKind() == Comparison::ne;
+  if (!equality)
+    return atMostZero(sum, compare.getKind() == Comparison::lt ? 1 : 0);
+  std::optional<Mask> mask = isZero(sum);
+  if (!mask || compare.getKind() == Comparison::eq)
     return mask;
   Mask negated;
   negated.kind = Mask::Kind::Not;
-  negated.parts.push_back(mask);
+  negated.parts.push_back(*mask);
   return negated;
 }
 

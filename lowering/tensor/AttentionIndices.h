@@ -49,9 +49,15 @@ public:
   llvm::SmallVector<mlir::Attribute> labels; // 0 batch, 1 query, 2 key
 
 private:
+  /// A summand and its coefficient.
+  using Summand = std::pair<Labelled, int64_t>;
   std::optional<Mask> test(CompareOp compare, llvm::ArrayRef<int64_t> labels);
+  static llvm::SmallVector<Summand> leavesOf(llvm::ArrayRef<Summand> sum);
+  std::optional<Mask> atMostZero(llvm::ArrayRef<Summand> sum, int64_t plus);
+  std::optional<Mask> isZero(llvm::ArrayRef<Summand> sum);
+  std::optional<MaskForm> formOf(llvm::ArrayRef<Summand> sum);
+  bool addPart(MaskForm &form, const Labelled &leaf, int64_t factor);
   std::optional<Mask> node(Mask::Kind kind, llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<int64_t> labels);
-  bool addForm(MaskForm &form, Labelled value, int64_t factor);
   bool addLeaf(MaskForm &form, const Labelled &leaf, int64_t factor);
   bool addPlace(TablePlace &place, Labelled index, int64_t factor, unsigned branches, std::string &why);
   MaskForm emptyForm(mlir::MLIRContext *context) const;

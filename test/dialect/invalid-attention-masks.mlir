@@ -18,6 +18,22 @@ func.func @c6_word(QKVARGUMENTS) {
 }
 
 // -----
+// attention C6: parts of a form divide by a number, at least 1 ..
+func.func @c6_part(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op has a mask that is none: a part of a form is a `div` or `mod`, at least 1, `of` a form, and `times`}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, mask = [{test = "le", parts = [{div = 0 : i64, of = {key = 1 : i64}, times = 1 : i64}]}], SETTINGS}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// .. and name operands that exist.
+func.func @c6_part_operand(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op has a mask that names an operand beyond the 0 it has}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, mask = [{test = "le", parts = [{mod = 3 : i64, of = {operands = array<i64: 0>, coefficients = array<i64: 1>}, times = 1 : i64}]}], SETTINGS}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
 // attention C6: operands of a mask exist.
 func.func @c6_operand(QKVARGUMENTS) {
   // expected-error @+1 {{'tenon.attention' op has a mask that names an operand beyond the 0 it has}}

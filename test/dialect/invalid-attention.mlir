@@ -113,6 +113,14 @@ func.func @c3_key(QKVARGUMENTS, %t: tensor<11x4xf32>) {
 }
 
 // -----
+// attention C3: the place is linear in the places of the pair.
+func.func @c3_linear(QKVARGUMENTS, %t: tensor<11x4xf32>) {
+  // expected-error @+1 {{'tenon.attention' op expects a place that is linear in the query and the key, got {key = 1}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t) <{SCORES, place = [{key = 1 : i64, parts = [{div = 2 : i64, of = {key = 1 : i64}, times = 1 : i64}]}], SETTINGS}> : (QKV, tensor<11x4xf32>) -> RESULTS
+  return
+}
+
+// -----
 // attention C3: operands of a place exist ..
 func.func @c3_operand(QKVARGUMENTS, %t: tensor<11x4xf32>) {
   // expected-error @+1 {{'tenon.attention' op has a place that names an operand beyond the 0 it has}}

@@ -13,17 +13,17 @@ func.func @attend(%s: tensor<2x5x4x7xf32>, %m: tensor<5x7xi1>, %v: tensor<2x7x4x
 // CHECK-LABEL: func.func @attention
 // CHECK: "tenon.attention"
 // CHECK-SAME: index_labels = {{\[\[}}0]]
-// CHECK-SAME: mask = {{\[\[}}"or", {operand = 0 : i64, test = "holds"}, {key = 1 : i64, query = -1 : i64, test = "le"}]]
+// CHECK-SAME: mask = {{\[\[}}"or", {operand = 0 : i64, test = "holds"}, {key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}], query = -1 : i64, test = "le"}]]
 // CHECK-SAME: rate = 1.000000e-01 : f64
 // CHECK: "tenon.attention_grad"
-// CHECK-SAME: mask = {{\[\[}}"or", {operand = 0 : i64, test = "holds"}, {key = 1 : i64, query = -1 : i64, test = "le"}]]
+// CHECK-SAME: mask = {{\[\[}}"or", {operand = 0 : i64, test = "holds"}, {key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}], query = -1 : i64, test = "le"}]]
 func.func @attention(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %i: tensor<2xi1>) {
   %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>, index_labels = [[0]],
-    mask = [["or", {test = "holds", operand = 0 : i64}, {test = "le", query = -1 : i64, key = 1 : i64}]], scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
+    mask = [["or", {test = "holds", operand = 0 : i64}, {test = "le", query = -1 : i64, key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}]}]], scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2xi1>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   %dq, %dk, %dv = "tenon.attention_grad"(%y, %y, %m, %s, %q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>,
     resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, index_labels = [[0]],
-    mask = [["or", {test = "holds", operand = 0 : i64}, {test = "le", query = -1 : i64, key = 1 : i64}]], scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
+    mask = [["or", {test = "holds", operand = 0 : i64}, {test = "le", query = -1 : i64, key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}]}]], scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
     : (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2xi1>)
     -> (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>)
   return

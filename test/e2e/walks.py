@@ -74,6 +74,8 @@ KEPT = {
     "prefix": "attend(i: T, j: S) { score c = dot[D](x, key) mask j < n or j <= i value key }",
     "prefix2": "attend(i: T, j: S) { score c = dot[D](x, key) mask doc == doc[T -> S] and (j <= i - 2 or j < min(n, 2) or j == "
     "i) value key }",
+    "blocks": "attend(i: T, j: S) { score c = dot[D](x, key) mask j <= i and (i div 4 == j div 4 or (i - j) mod 7 == 0) value "
+    "key }",
     "read": "reads(x, two)",
     "sum": "cumsum[T](x)",
     "count": "x + e[L: min(cumsum[T](where(doc == 1, 1, 0)), L - 1)]",

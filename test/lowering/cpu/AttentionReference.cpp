@@ -161,6 +161,10 @@ private:
     int64_t sum = evaluateExpression(form.rest, machine.dims) + form.query * i + form.key * j;
     for (const MaskForm::Term &term : form.terms)
       sum += term.coefficient * operand(term.operand, b, i, j);
+    for (const MaskForm::Part &part : form.parts) {
+      const int64_t of = value(part.of, b, i, j), quotient = llvm::divideFloorSigned(of, part.divisor);
+      sum += part.coefficient * (part.isQuotient ? quotient : of - quotient * part.divisor);
+    }
     return sum;
   }
   bool holds(const Mask &mask, int64_t b, int64_t i, int64_t j) {

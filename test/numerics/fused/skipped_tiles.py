@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Tiles in which masks leave no pair are not read, forward or backward: keys and values there are NaN, and results stay finite.
+
+usage: skipped_tiles.py [--tier TIER] [--data]
+
+The mask hides the keys 64 .. 127 and 1088 .. 1151 from all queries, the last 64 queries see the first keys alone. --data says the
+same by an input over the keys, which no interval decides: those tiles are computed, and zero times NaN is noticed.
+"""
+import argparse
+import math
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+import driver  # noqa: E402
+import library  # noqa: E402
+from tensors import Tensor, tensor  # noqa: E402
+
+MODEL = """model Skipped {{
+  config D = 16, E = 16
+  dim    B, T, S
+  in     x: [B, T, D], y: [B, S, D], seen: bool[B, S]
+  param  wq: [D, E] ~ normal(0.5)
+  let    a = attend(i: T, j: S) {{
+    score dot[E](dot[D](x, wq), y[D -> E])
+    mask  {mask}
+    mask  i div 64 != 2 or j < 64
+    drop  0.1
+    value y
+  }}
+  loss   square = mean(a * a)
+}}
+"""
+QUERIES = 150
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tier", default=driver.best_tier())
+    parser.add_argument("--data", action="store_true")
+    options = parser.parse_args()
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "skipped.tn")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(MODEL.format(mask="seen" if options.data else "j div 64 mod 16 != 1"))
+        artifact = driver.compiled(path, "--no-recipe", "--grad", "--tier", options.tier)
+        for keys in (200, 1200):
+            hidden = [j // 64 % 16 == 1 for j in range(keys)]
+            number = [0.1 * ((7 * k) % 11 - 5) for k in range(max(keys, QUERIES) * 16)]
+            rows = [math.nan if hidden[k // 16] else number[k] for k in range(keys * 16)]
+            model = library.Model(artifact, "grad", {"B": 1, "T": QUERIES, "S": keys}, options.tier)
+            given = {"x": Tensor("f32", (1, QUERIES, 16), number[:QUERIES * 16]), "y": Tensor("f32", (1, keys, 16), rows),
+                     "seen": tensor("bool", [[int(not each) for each in hidden]])}
+            for name in model.inputs():
+                model.set_input(name, given[name])
+            values = [*model.run()["square"].values, *model.gradient("wq").values]
+            good = all(map(math.isfinite, values)) and any(values)
+            wrong += not good
+            print(f"{'ok' if good else 'WRONG'}: {keys} keys, {len(values)} numbers")
+            model.close()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
