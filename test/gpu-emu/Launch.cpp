@@ -46,10 +46,12 @@ void onFault(int signal, siginfo_t *info, void *context) {
   registers[REG_RSP] = reinterpret_cast<greg_t>(topOfRunningStack()) - 8; // as behind a call
 }
 
-/// Faults of kernels come to us while one lives, and arithmetic is IEEE's: the host's threads may flush denormals.
+/// Faults of kernels come to us while one lives, the program has those that the mode names, and arithmetic is IEEE's: the host's
+/// threads may flush denormals.
 class Guard {
 public:
   Guard() : control(_mm_getcsr()) {
+    setFaults(machine.mode.faultsTrap ? kTraps : kMade);
     stack_t own = {};
     own.ss_sp = alternate;
     own.ss_size = sizeof alternate;
@@ -62,6 +64,7 @@ public:
     _mm_setcsr(0x1f80);
   }
   ~Guard() {
+    setFaults(kNotMade);
     _mm_setcsr(control);
     for (int i = 0; i < 3; ++i)
       sigaction(kSignals[i], &before[i], nullptr);
@@ -69,6 +72,10 @@ public:
   }
 
 private:
+  static void setFaults(FaultState state) {
+    for (unsigned number : machine.mode.faults)
+      machine.faults[number] = state;
+  }
   static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE};
   static char alternate[64 << 10];
   struct sigaction before[3];

@@ -49,7 +49,7 @@ static bool readWord(llvm::StringRef key, llvm::StringRef value, Mode &mode) {
   if (key == "mutant") {
     const auto [kernel, call] = value.rsplit(':');
     mode.mutant = kernel.str();
-    return readNumber(call, number) && number < (1u << 20) && (mode.mutantCall = mode.mutantPartner = number, true);
+    return readNumber(call, number) && number < kMostFaults && (mode.faults = {unsigned(number)}, true);
   }
   return false;
 }

@@ -28,10 +28,9 @@ struct Mode {
   unsigned chip = 80;                  // compute capability, times ten
   uint64_t memory = uint64_t(4) << 30; // bytes of the device
   unsigned cuda = 12080;               // version of the driver
-  std::string mutant;                  // kernel whose call ..
-  unsigned mutantCall = 0;             // .. of this number, among those that synchronise, is deleted: a test of the tests
-  unsigned mutantPartner = 0;          // .. and this one, if it is another
-  bool mutantFaults = false;           // it is not deleted: whoever comes to it faults
+  std::string mutant;                  // kernel whose calls that synchronise can be deleted: a test of the tests
+  std::vector<unsigned> faults;        // which of a program's faults launches have: calls of `mutant` deleted, or planted ones
+  bool faultsTrap = false;             // the calls are not deleted: whoever comes to one faults
   std::string mutants;                 // the stand-in for the driver scores kernels with this in their names ..
   bool scores = false;                 // .. if it does
   std::string host;                    // processor that code is made for; empty: the one there is
@@ -108,9 +107,14 @@ struct Report {
   uint64_t count = 1;
 };
 
+/// What a fault of a program is in the launch that runs.
+enum FaultState : uint8_t { kNotMade, kMade, kTraps };
+constexpr unsigned kMostFaults = 1 << 12;
+
 struct Machine {
   Mode mode;
-  Thread *current = nullptr; // whose code runs; null outside of a launch
+  uint8_t faults[kMostFaults] = {}; // FaultState; kernels ask for it by tenon.fault (Retarget.h)
+  Thread *current = nullptr;        // whose code runs; null outside of a launch
   BlockRegisters block = {};
   std::vector<Thread> threads;
   std::vector<Warp> warps;

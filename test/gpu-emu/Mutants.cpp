@@ -27,38 +27,50 @@ std::vector<CallBase *> deletableCalls(Module &module, StringRef kernel) {
 
 } // namespace
 
-/// A call that gives a value gives its own argument of that type instead, as a shuffle that exchanges nothing.
-static void remove(CallBase *call) {
-  if (!call->getType()->isVoidTy()) {
-    Value *instead = nullptr;
-    for (unsigned i = 1; i < call->arg_size(); ++i)
-      if (call->getArgOperand(i)->getType() == call->getType()) {
-        instead = call->getArgOperand(i);
-        break;
-      }
-    if (!instead)
-      instead = Constant::getNullValue(call->getType());
-    call->replaceAllUsesWith(instead);
-  }
-  call->eraseFromParent();
+/// A deleted call that gives a value gives its own argument of that type instead, as a shuffle that exchanges nothing.
+static Value *insteadOf(CallBase &call) {
+  for (unsigned i = 1; i < call.arg_size(); ++i)
+    if (call.getArgOperand(i)->getType() == call.getType())
+      return call.getArgOperand(i);
+  return Constant::getNullValue(call.getType());
 }
 
-Error deleteCall(Module &module, const Mode &mode) {
-  if (mode.mutant.empty() || !module.getFunction(mode.mutant))
-    return Error::success();
-  const std::vector<CallBase *> calls = deletableCalls(module, mode.mutant);
-  if (mode.mutantCall >= calls.size() || mode.mutantPartner >= calls.size())
-    return createStringError("kernel " + mode.mutant + " has " + Twine(calls.size()) +
-                             " calls that synchronise, and so no number " + Twine(mode.mutantCall) + " to delete");
-  if (mode.mutantFaults) {
-    IRBuilder<> builder(calls[mode.mutantCall]);
-    builder.CreateStore(builder.getInt32(0), ConstantPointerNull::get(builder.getPtrTy(1)), /*isVolatile=*/true);
-    return Error::success();
+static void makeDeletable(CallBase &call, Value *state) {
+  IRBuilder<> builder(call.getContext());
+  BasicBlock *before = call.getParent();
+  BasicBlock *made = before->splitBasicBlock(&call);
+  BasicBlock *rest = made->splitBasicBlock(call.getNextNode());
+  if (!call.getType()->isVoidTy()) {
+    builder.SetInsertPoint(rest, rest->begin());
+    PHINode *value = builder.CreatePHI(call.getType(), 2);
+    call.replaceAllUsesWith(value);
+    value->addIncoming(&call, made);
+    value->addIncoming(insteadOf(call), before);
   }
-  remove(calls[mode.mutantCall]);
-  if (mode.mutantPartner != mode.mutantCall)
-    remove(calls[mode.mutantPartner]);
-  return Error::success();
+  BasicBlock *trap = BasicBlock::Create(call.getContext(), "", call.getFunction(), made);
+  builder.SetInsertPoint(trap);
+  builder.CreateStore(builder.getInt32(0), ConstantPointerNull::get(builder.getPtrTy(1)), /*isVolatile=*/true);
+  builder.CreateBr(made);
+  builder.SetInsertPoint(before->getTerminator());
+  SwitchInst *choice = builder.CreateSwitch(state, made, 2);
+  choice->addCase(builder.getInt8(kMade), rest);
+  choice->addCase(builder.getInt8(kTraps), trap);
+  before->getTerminator()->eraseFromParent();
+}
+
+FunctionCallee faultState(Module &module) {
+  LLVMContext &context = module.getContext();
+  return module.getOrInsertFunction("tenon.fault", Type::getInt8Ty(context), Type::getInt32Ty(context));
+}
+
+unsigned makeDeletable(Module &module, StringRef kernel, unsigned first) {
+  const FunctionCallee states = faultState(module);
+  const std::vector<CallBase *> calls = deletableCalls(module, kernel);
+  for (CallBase *call : calls) {
+    IRBuilder<> builder(call);
+    makeDeletable(*call, builder.CreateCall(states, builder.getInt32(first++)));
+  }
+  return calls.size();
 }
 
 std::vector<std::string> listMutants(Module &module, StringRef kernel) {

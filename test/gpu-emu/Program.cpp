@@ -43,6 +43,9 @@ float f64ToF16(double value) { return in16Bits(toF16(toOdd(value))); }
 float f32ToF16(float value) { return in16Bits(toF16(value)); }
 float f16ToF32(float value) { return fromF16(low16(value)); }
 
+/// The function `tenon.fault` of a module (Retarget.h).
+uint8_t stateOfFault(uint32_t number) { return number < kMostFaults ? machine.faults[number] : uint8_t(kNotMade); }
+
 void define(orc::LLJIT &jit, orc::SymbolMap &symbols, const char *name, const void *function) {
   symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
                                         JITSymbolFlags::Exported | JITSymbolFlags::Callable};
@@ -92,8 +95,20 @@ Error defineSymbols(orc::LLJIT &jit) {
   define(jit, symbols, "__truncdfbf2", reinterpret_cast<const void *>(&f64ToBf16));
   define(jit, symbols, "__truncsfhf2", reinterpret_cast<const void *>(&f32ToF16));
   define(jit, symbols, "__truncdfhf2", reinterpret_cast<const void *>(&f64ToF16));
+  define(jit, symbols, "tenon.fault", reinterpret_cast<const void *>(&stateOfFault));
   define(jit, symbols, "__extendhfsf2", reinterpret_cast<const void *>(&f16ToF32));
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
+Error makeMutant(Module &module, const Mode &mode) {
+  if (mode.mutant.empty() || !module.getFunction(mode.mutant))
+    return Error::success();
+  const unsigned calls = makeDeletable(module, mode.mutant, 0);
+  for (unsigned number : mode.faults)
+    if (number >= calls)
+      return createStringError("kernel " + mode.mutant + " has " + Twine(calls) + " calls that synchronise, and so no number " +
+                               Twine(number) + " to delete");
+  return Error::success();
 }
 
 Expected<std::unique_ptr<orc::LLJIT>> makeJit(const std::string &processor) {
@@ -135,6 +150,8 @@ Expected<std::unique_ptr<Program>> Program::load(MemoryBufferRef file, const Mod
     return createStringError("no LLVM IR: " + StringRef(text).trim());
   }
   std::unique_ptr<Program> program(new Program());
+  if (Error error = makeMutant(*module, mode))
+    return error;
   if (Error error = retarget(*module, mode, program->parts))
     return error;
   auto jit = makeJit(mode.host);

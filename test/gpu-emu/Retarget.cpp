@@ -266,7 +266,7 @@ Error Retargeter::rewriteCall(CallBase &call, Site &site, Slots &slots) {
     readRegister(call, place);
     return Error::success();
   }
-  if (passesUnchanged(name))
+  if (passesUnchanged(name) || callee == faultState(module).getCallee())
     return Error::success();
   return createStringError((callee->isIntrinsic() ? "intrinsic " : "function ") + name + ", called in " + site.kernel +
                            ", has no row in Ops.def: the emulator does not know what it does");
@@ -392,8 +392,6 @@ Error retarget(Module &module, const Mode &mode, Retargeted &result) {
   if (verifyModule(module, &stream))
     return createStringError("the module is wrong: " + complaint);
   StripDebugInfo(module);
-  if (Error error = deleteCall(module, mode))
-    return error;
   return Retargeter(module, mode, result).run();
 }
 

@@ -20,8 +20,11 @@ struct Retargeted {
 /// Changes the module in place. Errors name what the emulator does not know.
 llvm::Error retarget(llvm::Module &module, const Mode &mode, Retargeted &result);
 
-/// Deletes the call that the mode names, if it is one of this module.
-llvm::Error deleteCall(llvm::Module &module, const Mode &mode);
+/// "tenon.fault", of a module before it is retargeted: `i8 tenon.fault(i32 number)` is that fault's state in the launch that
+/// runs. So a module is compiled once for all its faults.
+llvm::FunctionCallee faultState(llvm::Module &module);
+/// Makes the calls of a kernel that synchronise faults, of the numbers from `first` on; returns how many there are.
+unsigned makeDeletable(llvm::Module &module, llvm::StringRef kernel, unsigned first);
 /// The calls of a kernel's function that synchronise, in order, as LLVM prints them: what a mutant can lack.
 std::vector<std::string> listMutants(llvm::Module &module, llvm::StringRef kernel);
 

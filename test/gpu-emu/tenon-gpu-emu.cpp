@@ -67,16 +67,19 @@ void compare(const LaunchFile &file, const std::vector<uint64_t> &slots, Verdict
   }
 }
 
-Expected<Verdict> runOnce(MemoryBufferRef module, const LaunchFile &file, const Mode &mode) {
-  machine.mode = mode;
+Expected<std::unique_ptr<Program>> load(MemoryBufferRef module, const Mode &mode) {
   const double start = now();
   auto program = Program::load(module, mode);
-  if (!program)
-    return program.takeError();
-  const double loaded = now();
-  const Kernel *kernel = (*program)->find(file.kernel);
+  if (timing)
+    errs() << format("load %.1f ms\n", 1e3 * (now() - start));
+  return program;
+}
+
+Expected<Verdict> runOnce(const Program &program, const LaunchFile &file, const Mode &mode) {
+  machine.mode = mode;
+  const Kernel *kernel = program.find(file.kernel);
   if (!kernel)
-    return createStringError("there is no kernel " + file.kernel + " in " + module.getBufferIdentifier());
+    return createStringError("there is no kernel " + file.kernel + " in " + moduleFile);
   if (kernel->argumentBytes.size() != file.arguments.size())
     return createStringError("kernel " + file.kernel + " has " + Twine(kernel->argumentBytes.size()) + " arguments, the launch " +
                              Twine(file.arguments.size()));
@@ -98,7 +101,7 @@ Expected<Verdict> runOnce(MemoryBufferRef module, const LaunchFile &file, const 
   const Outcome outcome = launch(*kernel, file.grid, file.block, file.dynamicShared, slots.data());
   Verdict verdict = {outcome.ok(), describe(file.kernel, outcome)};
   if (timing)
-    errs() << format("load %.1f ms, run %.1f ms\n", 1e3 * (loaded - start), 1e3 * (now() - launched));
+    errs() << format("run %.1f ms\n", 1e3 * (now() - launched));
   compare(file, slots, verdict);
   for (size_t i = 0; i < slots.size(); ++i)
     if (file.arguments[i].buffer)
@@ -127,11 +130,11 @@ std::string nameOfSchedule(const Mode &mode) {
          (mode.late ? ", late copies" : ", early copies");
 }
 
-Expected<bool> runAll(MemoryBufferRef module, const LaunchFile &file, const Mode &mode, std::string *text) {
+Expected<bool> runAll(const Program &program, const LaunchFile &file, const Mode &mode, std::string *text) {
   bool right = true;
   for (unsigned i = 0; i < schedules; ++i) {
     const Mode one = scheduled(mode, i);
-    auto verdict = runOnce(module, file, one);
+    auto verdict = runOnce(program, file, one);
     if (!verdict)
       return verdict.takeError();
     right &= verdict->right;
@@ -153,13 +156,18 @@ Expected<int> score(MemoryBufferRef module, const LaunchFile &file, Mode mode) {
   const std::vector<std::string> calls = listMutants(*parsed, file.kernel);
   unsigned found = 0;
   mode.mutant = file.kernel;
-  for (mode.mutantCall = mode.mutantPartner = 0; mode.mutantCall < calls.size(); mode.mutantPartner = ++mode.mutantCall) {
-    auto right = runAll(module, file, mode, nullptr);
+  mode.faults = {};
+  auto program = load(module, mode);
+  if (!program)
+    return program.takeError();
+  for (unsigned i = 0; i < calls.size(); ++i) {
+    mode.faults = {i};
+    auto right = runAll(**program, file, mode, nullptr);
     if (!right)
       return right.takeError();
     found += !*right;
     if (*right)
-      outs() << "survives: without call " << mode.mutantCall << ", `" << calls[mode.mutantCall] << "`\n";
+      outs() << "survives: without call " << i << ", `" << calls[i] << "`\n";
   }
   outs() << file.kernel << ": " << found << " of " << calls.size() << " mutants found\n";
   return found == calls.size() ? 0 : 1;
@@ -204,7 +212,10 @@ Expected<int> run() {
   if (mutants)
     return score(**module, *file, *mode);
   std::string text;
-  auto right = runAll(**module, *file, *mode, &text);
+  auto program = load(**module, *mode);
+  if (!program)
+    return program.takeError();
+  auto right = runAll(**program, *file, *mode, &text);
   if (!right)
     return right.takeError();
   outs() << text;

@@ -100,6 +100,7 @@ struct Case {
   const TnEntry *entry;
   std::vector<int64_t> dims;
   std::string name;
+  Results expected;
 };
 
 /// The schedule of run `i`.
@@ -115,30 +116,34 @@ static emu::Mode scheduled(emu::Mode mode, unsigned i) {
   return mode;
 }
 
+static void load(llvm::MemoryBufferRef code, const emu::Mode &mode, std::unique_ptr<emu::Program> &loaded) {
+  auto made = emu::Program::load(code, mode);
+  if (!made) {
+    llvm::errs() << toString(made.takeError()) << "\n";
+    exit(1);
+  }
+  loaded = std::move(*made);
+  program = loaded.get();
+}
+
 /// Whether all cases give what the reference does, and the emulator finds nothing.
-static bool runAll(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode, bool isQuiet) {
+static bool runAll(ArrayRef<Case> cases, const emu::Mode &mode, bool isQuiet) {
   bool good = true;
   for (unsigned i = 0; i < schedules && (good || !isQuiet); ++i) {
     emu::machine.mode = scheduled(mode, i);
-    auto loaded = emu::Program::load(code, emu::machine.mode);
-    if (!loaded) {
-      llvm::errs() << toString(loaded.takeError()) << "\n";
-      exit(1);
-    }
-    program = loaded->get();
     emu::OpenMemory open;
     for (const Case &one : cases) {
       RunOptions options;
       options.device = &device;
       Run run(one.function, *one.entry, one.dims, options);
-      const Results expected = run.reference(corrupt);
       found.clear();
       const Results got = run.execute(one.entry->variants[0], false);
       if (!isQuiet)
         llvm::outs() << found;
       good &= found.empty();
       if (good || !isQuiet)
-        good &= compare(one.name + (isQuiet ? " with a fault" : " schedule " + std::to_string(i)), got, expected, {tolerance, 0});
+        good &=
+            compare(one.name + (isQuiet ? " with a fault" : " schedule " + std::to_string(i)), got, one.expected, {tolerance, 0});
       if (!good && isQuiet)
         return false;
     }
@@ -146,27 +151,33 @@ static bool runAll(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::
   return good;
 }
 
-/// Prints the faults that nobody notices and the score; true when there is none.
-static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode) {
+/// Prints the faults that nobody notices and the score; true when there is none. All are in one module, which is compiled once.
+static bool runFaults(ArrayRef<Case> cases, llvm::MemoryBufferRef code, emu::Mode mode) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   const char *names[] = {"sizes off by one", "exchanged fragments", "deleted calls", "wrong barriers and descriptors",
                          "dropped parts"};
   unsigned all[5] = {}, seen[5] = {};
-  for (const KernelFault &fault : faultsOf(*llvm::parseIR(code, diagnostic, context))) {
-    if (fault.kernel.find(faultyKernels) == std::string::npos)
-      continue;
-    std::unique_ptr<llvm::Module> module = llvm::parseIR(code, diagnostic, context);
-    apply(*module, fault);
-    llvm::SmallString<0> bytes;
-    llvm::raw_svector_ostream stream(bytes);
-    llvm::WriteBitcodeToFile(*module, stream);
-    emu::Mode faulty = mode;
-    if (fault.kind == KernelFault::Kind::Call) {
-      faulty.mutant = fault.kernel;
-      faulty.mutantCall = faulty.mutantPartner = fault.number;
-    }
-    const bool survives = runAll(cases, llvm::MemoryBufferRef(bytes, "fault"), faulty, true);
+  std::unique_ptr<llvm::Module> module = llvm::parseIR(code, diagnostic, context);
+  const std::vector<KernelFault> faults = faultsOf(*module, faultyKernels);
+  if (faults.size() > emu::kMostFaults) {
+    llvm::outs() << "FAILED: " << faults.size() << " faults are more than the " << emu::kMostFaults << " of a program\n";
+    return false;
+  }
+  plant(*module, faults);
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::WriteBitcodeToFile(*module, stream);
+  std::unique_ptr<emu::Program> loaded;
+  load(llvm::MemoryBufferRef(bytes, "faults"), mode, loaded);
+  if (!runAll(cases, mode, true)) {
+    llvm::outs() << "FAILED: without a fault\n";
+    return false;
+  }
+  for (unsigned i = 0; i < faults.size(); ++i) {
+    const KernelFault &fault = faults[i];
+    mode.faults = {i};
+    const bool survives = runAll(cases, mode, true);
     ++all[int(fault.kind)];
     seen[int(fault.kind)] += !survives;
     if (survives)
@@ -188,7 +199,10 @@ static std::vector<Case> casesOf(ModuleOp kernelForm, const TnArtifact &artifact
       if (int(dims.size()) < entry.dim_count || (!only.empty() && function.getName() != only))
         continue;
       dims.resize(size_t(entry.dim_count));
-      cases.push_back({function, &entry, dims, (function.getName() + " dims " + list).str()});
+      RunOptions options;
+      options.device = &device;
+      Run run(function, entry, dims, options);
+      cases.push_back({function, &entry, dims, (function.getName() + " dims " + list).str(), run.reference(corrupt)});
     }
   return cases;
 }
@@ -234,7 +248,9 @@ static const TnArtifact *load(ModuleOp module, const std::string &folder) {
 static bool record(ArrayRef<Case> cases, llvm::MemoryBufferRef code, const emu::Mode &mode) {
   recorder = std::make_unique<emu::Recorder>(recorded, kernels->text, tolerance);
   schedules = 1;
-  if (!runAll(cases, code, mode, false))
+  std::unique_ptr<emu::Program> loaded;
+  load(code, mode, loaded);
+  if (!runAll(cases, mode, false))
     return false;
   llvm::Error failed = recorder->write(code);
   if (failed)
@@ -294,7 +310,9 @@ int main(int argc, char **argv) {
     return record(cases, code->getMemBufferRef(), *mode) ? 0 : 1;
   if (faults)
     return runFaults(cases, code->getMemBufferRef(), *mode) ? 0 : 1;
-  const bool good = runAll(cases, code->getMemBufferRef(), *mode, false);
+  std::unique_ptr<emu::Program> loaded;
+  load(code->getMemBufferRef(), *mode, loaded);
+  const bool good = runAll(cases, *mode, false);
   llvm::outs() << (good ? "ok: " : "FAILED: ") << cases.size() * schedules << " runs\n";
   return good ? 0 : 1;
 }

@@ -67,55 +67,77 @@ static std::vector<FaultPlace> placesOf(Function &kernel, KernelFault::Kind kind
   return found;
 }
 
-std::vector<KernelFault> faultsOf(Module &module) {
+constexpr auto kKinds = {KernelFault::Kind::Edge, KernelFault::Kind::Fragments, KernelFault::Kind::Asynchronous,
+                         KernelFault::Kind::Part};
+
+std::vector<KernelFault> faultsOf(Module &module, StringRef kernels) {
   std::vector<KernelFault> faults;
   ModuleSlotTracker slots(&module);
   for (Function &function : module) {
-    if (!emu::isKernel(function))
+    if (!emu::isKernel(function) || !function.getName().contains(kernels))
       continue;
     slots.incorporateFunction(function);
     const std::string name = function.getName().str();
-    for (auto kind :
-         {KernelFault::Kind::Edge, KernelFault::Kind::Fragments, KernelFault::Kind::Asynchronous, KernelFault::Kind::Part})
+    for (auto kind : kKinds)
       for (const FaultPlace &place : placesOf(function, kind))
-        faults.push_back({kind, name, 0, emu::textOf(*place.instruction, slots)});
+        faults.push_back({kind, name, emu::textOf(*place.instruction, slots)});
     for (const std::string &text : emu::listMutants(module, name))
-      faults.push_back({KernelFault::Kind::Call, name, 0, text});
-    for (size_t i = 1; i < faults.size(); ++i)
-      if (faults[i].kernel == faults[i - 1].kernel && faults[i].kind == faults[i - 1].kind)
-        faults[i].number = faults[i - 1].number + 1;
+      faults.push_back({KernelFault::Kind::Call, name, text});
   }
   return faults;
 }
 
-void apply(Module &module, const KernelFault &fault) {
-  if (fault.kind == KernelFault::Kind::Call)
-    return; // the emulator's own: Mode::mutant
-  const FaultPlace found = placesOf(*module.getFunction(fault.kernel), fault.kind)[fault.number];
-  Instruction *place = found.instruction;
-  if (fault.kind == KernelFault::Kind::Asynchronous) {
-    Value *right = place->getOperand(found.operand);
-    const Function *callee = cast<CallBase>(place)->getCalledFunction();
-    const bool isParity = callee && callee->getName().contains("parity");
-    const int64_t by = isParity ? 1 : cast<CallBase>(place)->isInlineAsm() ? 128 >> 4 : 16;
-    IRBuilder<> builder(place);
-    Value *number = ConstantInt::get(right->getType(), uint64_t(by));
-    place->setOperand(found.operand, isParity ? builder.CreateXor(right, number) : builder.CreateAdd(right, number));
-    return;
+/// What an asynchronous operation has in place of its operand.
+static Value *wrongNumber(const FaultPlace &place, IRBuilder<> &builder) {
+  Value *right = place.instruction->getOperand(place.operand);
+  auto *call = cast<CallBase>(place.instruction);
+  const Function *callee = call->getCalledFunction();
+  if (callee && callee->getName().contains("parity"))
+    return builder.CreateXor(right, ConstantInt::get(right->getType(), 1));
+  return builder.CreateAdd(right, ConstantInt::get(right->getType(), call->isInlineAsm() ? 128 >> 4 : 16));
+}
+
+static void plant(const FaultPlace &place, KernelFault::Kind kind, Value *made, IRBuilder<> &builder) {
+  Instruction *at = place.instruction;
+  const auto replace = [&](unsigned operand, Value *wrong) {
+    at->setOperand(operand, builder.CreateSelect(made, wrong, at->getOperand(operand)));
+  };
+  if (kind == KernelFault::Kind::Asynchronous) {
+    replace(place.operand, wrongNumber(place, builder));
+  } else if (kind == KernelFault::Kind::Part) {
+    replace(place.operand, ConstantFP::getZero(at->getType()));
+  } else if (auto *compare = dyn_cast<ICmpInst>(at)) {
+    auto *wrong = cast<ICmpInst>(compare->clone());
+    wrong->setPredicate(compare->isStrictPredicate() ? compare->getNonStrictPredicate() : compare->getStrictPredicate());
+    wrong->setSameSign(false);
+    wrong->insertAfter(compare->getIterator());
+    builder.SetInsertPoint(wrong->getNextNode());
+    auto *chosen = builder.CreateSelect(made, wrong, compare);
+    compare->replaceUsesWithIf(chosen, [&](Use &use) { return use.getUser() != chosen; });
+  } else {
+    const unsigned one = isOfFragment(*cast<CallBase>(at)) ? 1 : 4; // of the first operand, else of the second one
+    Value *first = at->getOperand(one), *second = at->getOperand(one + 1);
+    replace(one, second);
+    at->setOperand(one + 1, builder.CreateSelect(made, first, second));
   }
-  if (fault.kind == KernelFault::Kind::Part) {
-    place->setOperand(found.operand, ConstantFP::getZero(place->getType()));
-    return;
+}
+
+void plant(Module &module, ArrayRef<KernelFault> faults) {
+  const FunctionCallee states = emu::faultState(module);
+  for (unsigned next = 0; next < faults.size();) {
+    const std::string name = faults[next].kernel;
+    Function &kernel = *module.getFunction(name);
+    std::vector<std::pair<FaultPlace, KernelFault::Kind>> places; // found before any is planted
+    for (auto kind : kKinds)
+      for (const FaultPlace &place : placesOf(kernel, kind))
+        places.push_back({place, kind});
+    for (const auto &[place, kind] : places) {
+      IRBuilder<> builder(place.instruction);
+      Value *state = builder.CreateCall(states, builder.getInt32(next++));
+      plant(place, kind, builder.CreateIsNotNull(state), builder);
+    }
+    next += emu::makeDeletable(module, name, next);
   }
-  if (auto *compare = dyn_cast<ICmpInst>(place)) {
-    compare->setPredicate(compare->isStrictPredicate() ? compare->getNonStrictPredicate() : compare->getStrictPredicate());
-    compare->setSameSign(false);
-    return;
-  }
-  const unsigned one = isOfFragment(*cast<CallBase>(place)) ? 1 : 4; // of the first operand, else of the second one
-  Value *first = place->getOperand(one);
-  place->setOperand(one, place->getOperand(one + 1));
-  place->setOperand(one + 1, first);
 }
 
 } // namespace tenon::test

@@ -30,27 +30,20 @@ struct Memory {
   }
 };
 
-/// The module with nothing but this kernel and what it uses, which compiles in a fraction of the time.
-SmallString<0> alone(MemoryBufferRef code, const std::string &kernel) {
-  LLVMContext context;
-  SMDiagnostic diagnostic;
-  std::unique_ptr<Module> module = parseIR(code, diagnostic, context);
-  for (Function &function : make_early_inc_range(*module))
+/// Leaves nothing but this kernel and what it uses, which compiles in a fraction of the time.
+void leaveAlone(Module &module, const std::string &kernel) {
+  for (Function &function : make_early_inc_range(module))
     if (isKernel(function) && function.getName() != kernel)
       function.eraseFromParent();
   for (bool changed = true; changed;) {
     changed = false;
-    for (Function &function : make_early_inc_range(*module))
+    for (Function &function : make_early_inc_range(module))
       if (function.use_empty() && !isKernel(function))
         function.eraseFromParent(), changed = true;
-    for (GlobalVariable &global : make_early_inc_range(module->globals()))
+    for (GlobalVariable &global : make_early_inc_range(module.globals()))
       if (global.use_empty() && !global.getName().starts_with("llvm."))
         global.eraseFromParent(), changed = true;
   }
-  SmallString<0> bytes;
-  raw_svector_ostream stream(bytes);
-  WriteBitcodeToFile(*module, stream);
-  return bytes;
 }
 
 /// How a mutant is executed: the order of threads and copies, and whether one block does the work of all, as far as it goes on
@@ -67,50 +60,34 @@ constexpr Way kWays[] = {{Order::InOrder, true, false},
 
 class Trial {
 public:
-  Trial(SmallString<0> bytes, const std::string &kernel, const LaunchShape &shape)
-      : bytes(std::move(bytes)), kernel(kernel), shape(shape), before(Memory::now()), mode(machine.mode) {
-    mode.mutant = "";
-    right = program(mode);
+  Trial(const Program &program, const std::string &kernel, const LaunchShape &shape)
+      : program(program), kernel(kernel), shape(shape), before(Memory::now()), mode(machine.mode), modeBefore(mode) {
+    mode.faults = {};
     for (const Way &way : kWays)
-      expected.push_back(run(*right, way).second);
-    mode.mutant = kernel;
+      expected.push_back(run(way).second);
   }
   ~Trial() {
     before.restore();
-    mode.mutant = "";
-    machine.mode = mode;
-  }
-  std::vector<std::string> calls() const {
-    LLVMContext context;
-    SMDiagnostic diagnostic;
-    return listMutants(*parseIR(MemoryBufferRef(bytes, "kernel"), diagnostic, context), kernel);
+    machine.mode = modeBefore;
   }
   /// Whether something is found where these calls are not there.
   bool finds(unsigned call, unsigned other) {
-    mode.mutantCall = call;
-    mode.mutantPartner = other;
-    const std::unique_ptr<Program> mutant = program(mode);
+    mode.faults = {call, other};
     for (size_t i = 0; i < std::size(kWays); ++i)
-      if (auto [isRight, memory] = run(*mutant, kWays[i]); !isRight || !(memory == expected[i]))
+      if (auto [isRight, memory] = run(kWays[i]); !isRight || !(memory == expected[i]))
         return true;
     return false;
   }
   /// Whether a thread comes to the call.
   bool reaches(unsigned call) {
-    mode.mutantFaults = true;
+    mode.faultsTrap = true;
     const bool found = finds(call, call);
-    mode.mutantFaults = false;
+    mode.faultsTrap = false;
     return found;
   }
 
 private:
-  std::unique_ptr<Program> program(const Mode &with) const {
-    auto loaded = Program::load(MemoryBufferRef(bytes, "kernel"), with);
-    if (!loaded)
-      report_fatal_error("gpu-emu: a mutant of " + Twine(kernel) + ": " + toString(loaded.takeError()));
-    return std::move(*loaded);
-  }
-  std::pair<bool, Memory> run(const Program &program, const Way &way) {
+  std::pair<bool, Memory> run(const Way &way) {
     before.restore();
     machine.mode = mode;
     machine.mode.order = way.order;
@@ -119,16 +96,35 @@ private:
                                    shape.dynamicShared, shape.arguments);
     return {outcome.ok(), Memory::now()};
   }
-  const SmallString<0> bytes;
+  const Program &program;
   const std::string &kernel;
   const LaunchShape &shape;
   const Memory before;
   Mode mode;
-  std::unique_ptr<Program> right;
+  const Mode modeBefore;
   std::vector<Memory> expected; // by way
 };
 
 } // namespace
+
+void Scores::prepare(MemoryBufferRef code, const std::string &kernel, Scored &scored) {
+  LLVMContext context;
+  SMDiagnostic diagnostic;
+  std::unique_ptr<Module> module = parseIR(code, diagnostic, context);
+  leaveAlone(*module, kernel);
+  for (const std::string &text : listMutants(*module, kernel))
+    scored.calls.push_back({text});
+  SmallString<0> bytes;
+  raw_svector_ostream stream(bytes);
+  WriteBitcodeToFile(*module, stream);
+  Mode mode = machine.mode;
+  mode.mutant = kernel;
+  mode.faults = {};
+  auto loaded = Program::load(MemoryBufferRef(bytes, "kernel"), mode);
+  if (!loaded)
+    report_fatal_error("gpu-emu: mutants of " + Twine(kernel) + ": " + toString(loaded.takeError()));
+  scored.program = std::move(*loaded);
+}
 
 void Scores::score(MemoryBufferRef code, const std::string &kernel, const LaunchShape &shape) {
   if (StringRef(kernel).find(machine.mode.mutants) == StringRef::npos)
@@ -137,10 +133,9 @@ void Scores::score(MemoryBufferRef code, const std::string &kernel, const Launch
   auto isOpen = [](const Call &call) { return call.fate != Fate::Found; };
   if (scored.launches >= kMostLaunches || (scored.launches && none_of(scored.calls, isOpen)))
     return;
-  Trial trial(alone(code, kernel), kernel, shape);
   if (scored.launches++ == 0)
-    for (const std::string &text : trial.calls())
-      scored.calls.push_back({text});
+    prepare(code, kernel, scored);
+  Trial trial(*scored.program, kernel, shape);
   for (unsigned i = 0; i < scored.calls.size(); ++i)
     if (Call &call = scored.calls[i]; isOpen(call) && trial.finds(i, i))
       call.fate = Fate::Found;

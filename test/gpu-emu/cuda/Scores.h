@@ -4,6 +4,7 @@
 #pragma once
 #include "../Program.h"
 #include <map>
+#include <memory>
 
 namespace tenon::emu::cuda {
 
@@ -29,9 +30,11 @@ private:
     unsigned partner = 0; // of Twice
   };
   struct Scored {
+    std::unique_ptr<Program> program; // of this kernel alone, with calls that can be deleted
     std::vector<Call> calls;
     unsigned launches = 0;
   };
+  static void prepare(llvm::MemoryBufferRef code, const std::string &kernel, Scored &scored);
   std::map<std::string, Scored> all; // by kernel
 };
 
