@@ -85,10 +85,13 @@ static constexpr const char *passPipeline =
     "loop(indvars,loop-unroll-full),sroa,gvn,loop-mssa(licm),instcombine<no-verify-fixpoint>,dse,simplifycfg),"
     "globaldce";
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine, const HostPlatform &platform) {
-  runPasses(module, machine, llvm::PipelineTuningOptions(), [](llvm::PassBuilder &builder) {
+/// As much as makes less code for the quickest code generation than it costs.
+static constexpr const char *quickPipeline = "function(sroa,early-cse),inline,function(sroa,early-cse,simplifycfg),globaldce";
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine, const HostPlatform &platform, bool quick) {
+  runPasses(module, machine, llvm::PipelineTuningOptions(), [quick](llvm::PassBuilder &builder) {
     llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, passPipeline));
+    llvm::cantFail(builder.parsePassPipeline(passes, quick ? quickPipeline : passPipeline));
     return passes;
   });
   if (platform.correct)
@@ -115,7 +118,7 @@ CodeResult compileForHost(HostModule &code, const HostMachine &host, CodeForm fo
   llvm::raw_string_ostream errors(result.error);
   if (llvm::verifyModule(module, &errors))
     return result;
-  optimise(module, *machine, host.platform);
+  optimise(module, *machine, host.platform, code.quick);
   if (form == CodeForm::Llvm) {
     llvm::raw_string_ostream(result.data) << module;
     return result;

@@ -11,7 +11,6 @@ usage: ending.py bits|work [--spoil]
 import os
 import random
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,15 +33,13 @@ class Wrong(Exception):
     pass
 
 
-def compiled(folder, name, rounds, change, *tiers):
+def compiled(rounds, change, *words):
     with open(driver.model("universal_transformer.tn"), encoding="utf-8") as file:
         text = change(file.read().split("\ntrain ")[0])
-    path, artifact = os.path.join(folder, name + ".tn"), os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text + "\n" + RECIPE % rounds)
-    driver.tenon("compile", path, "--recipe", "here", *(word for tier in tiers for word in ("--tier", tier)), "--entry", "train",
-                 "--entry", "infer", "--model-root", os.path.join(driver.ROOT, "models"), "-o", artifact)
-    return artifact
+    models = os.path.join(driver.ROOT, "models")
+    spec = driver.specification(text + "\n" + RECIPE % rounds, "universal")
+    return driver.compiled(spec, "--recipe", "here", *words, "--entry", "train", "--entry", "infer", "--model-root", models,
+                           beside=[os.path.join(models, "transformer.tn")])
 
 
 def without(text):
@@ -92,11 +89,11 @@ def trained(artifact, **options):
     return found
 
 
-def bits(folder, spoil):
+def bits(spoil):
     tiers = [driver.best_tier(), driver.other_tier()]  # the same one where there is one
     limit = (lambda text: without(text).replace("limit = 0.01", "limit = 0.4")) if spoil else without
-    ends = compiled(folder, "ends", 8, str, *dict.fromkeys(tiers))
-    runs = compiled(folder, "runs", 8, limit, *dict.fromkeys(tiers))
+    ends = compiled(8, str, *(word for tier in dict.fromkeys(tiers) for word in ("--tier", tier)))
+    runs = compiled(8, limit, "--tier", tiers[0], "--quick")
     first = trained(runs, tier=tiers[0])
     for threads, tier in ((1, tiers[0]), (2, tiers[0]), (3, tiers[0]), (8, tiers[0]), (2, tiers[1])):
         for name, values in trained(ends, tier=tier, threads=threads).items():
@@ -116,22 +113,21 @@ def seconds(artifact):
     return best
 
 
-def work(folder, spoil):
-    tier = driver.best_tier()
-    runs = compiled(folder, "runs", 16, without, tier)
-    every, some = seconds(runs), seconds(runs if spoil else compiled(folder, "ends", 16, str, tier))
+def work(spoil):
+    code = ["--tier", driver.best_tier(), "--quick"]
+    runs = compiled(16, without, *code)
+    every, some = seconds(runs), seconds(runs if spoil else compiled(16, str, *code))
     print(f"2 of 16 rounds: {some / every:.2f} of the time of all")
     if not some < every / 2:
         raise Wrong("a step whose rows have halted early takes as long as one of all rounds")
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            {"bits": bits, "work": work}[sys.argv[1]](folder, "--spoil" in sys.argv)
-        except Wrong as wrong:
-            print("WRONG:", wrong)
-            return 1
+    try:
+        {"bits": bits, "work": work}[sys.argv[1]]("--spoil" in sys.argv)
+    except Wrong as wrong:
+        print("WRONG:", wrong)
+        return 1
     print(sys.argv[1], "PASSED")
     return 0
 

@@ -126,7 +126,7 @@ def main():
     spec, recipe, sets, batch = CASES[options.case]
     binds = [word for dim, size in batch.items() for word in ("--bind", f"{dim}={size}")]
     groups = 0
-    for dtype in ([], ["--f64"], ["--numerics", "bf16"], ["--numerics", "f16"]):
+    for dtype in ([], ["--f64", "--quick"], ["--numerics", "bf16"], ["--numerics", "f16", "--quick"]):
         artifact = driver.compiled(spec, "--recipe", recipe, "--entry", "train", *driver.settings(sets), *binds, "--tier",
                                    driver.best_tier(), *dtype)
         compare_halves(artifact, {}, sets.get("V", 97), options.spoil)

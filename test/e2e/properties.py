@@ -123,7 +123,7 @@ def threads(name, folder, spoil):
     best = driver.tiers.of_bf16()[0] if "bf16" in NUMERICS else driver.best_tier()
     # f32 has the same bits in both vector tiers; 16-bit factors may be summed by instructions that one of them lacks.
     for count, tier in ((1, best), (2, best), (3, best), (8, best), *([] if NUMERICS else [(2, driver.other_tier())])):
-        run, chosen = os.path.join(folder, f"run{count}-{tier}"), {"TENON_TIER": tier}
+        run, chosen = os.path.join(folder, f"run{count}-{tier}"), driver.code_of(tier)
         sets = dict(MODELS[name][0])
         sets["V"] = 300  # bytes and the special ids
         seed = 8 if spoil and count == 3 else 7
@@ -161,7 +161,8 @@ def blocks(name, folder, spoil):
         seed = 8 if spoil and count == 3 else 7
         driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), "--set", "rate=0.1",
                      *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")), "--text", sample(folder),
-                     "--steps", 3, "--seed", seed, "--threads", count, "--out", run, "--quiet", environment={"TENON_TIER": tier})
+                     "--steps", 3, "--seed", seed, "--threads", count, "--out", run, "--quiet",
+                     environment={"TENON_TIER": tier, "TENON_QUICK": ""})  # which runs for longer than it takes to compile
         found = weights_of(run)
         first = first or found
         if found != first:
@@ -194,12 +195,12 @@ def sample(folder):
     return path
 
 
-def compiled(folder, name, sets, recipe="small", tier=None, bind=None):
+def compiled(folder, name, sets, recipe="small", bind=None, options=()):
     """The artifact's library, its code size in bytes, CPU seconds of the compiler."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     target = os.path.join(folder, f"artifact-{name}-{sets.get('N', 0)}")
     driver.tenon("compile", driver.model(name + ".tn"), "-o", target, *(["--recipe", recipe] if recipe else []),
-                 *(["--tier", tier] if tier else []), *driver.settings(sets),
+                 *options, *driver.settings(sets),
                  *(word for dim, size in (bind or {}).items() for word in ("--bind", f"{dim}={size}")))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     library = os.path.join(target, f"lib{name}.so")
@@ -244,10 +245,10 @@ def walk(name, folder, spoil):
 
 def depth(name, folder, spoil):
     sets = MODELS[name][0]
-    # The tiers are compiled from one kernel form, which is what could grow with the layers.
-    tier = driver.best_tier()
-    _, shallow, seconds = compiled(folder, name, sets | {"N": 2}, tier=tier)
-    _, deep, more_seconds = compiled(folder, name, sets | {"N": 48}, None if spoil else "small", tier)
+    # Code is made from one kernel form, which is what could grow with the layers.
+    options = ["--tier", driver.best_tier(), "--quick"]
+    _, shallow, seconds = compiled(folder, name, sets | {"N": 2}, options=options)
+    _, deep, more_seconds = compiled(folder, name, sets | {"N": 48}, None if spoil else "small", options=options)
     print(f"{name}: .text {shallow} bytes with 2 layers, {deep} with 48; {seconds:.1f} s and {more_seconds:.1f} s of CPU time")
     if abs(deep - shallow) > 0.02 * shallow:
         raise Wrong(f"{name}: the code size depends on the number of layers: {shallow} and {deep} bytes")

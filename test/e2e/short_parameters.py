@@ -30,6 +30,7 @@ from properties import Wrong, driver  # noqa: E402
 import library  # noqa: E402
 from tensors import Tensor, load_safetensors, save_safetensors  # noqa: E402
 
+os.environ["TENON_QUICK"] = "1"  # here and in split_parameters.py: files, commands and steps, which no optimization touches
 SETS = {"V": 256, "D": 72, "E": 24, "F": 100, "L": 128, "N": 2}
 WEIGHTS = ["--recipe", "small", *driver.settings(SETS)]
 SIZES = [*driver.settings(SETS), "--bind", "B=4", "--bind", "T=41"]
@@ -38,15 +39,17 @@ COMBINATIONS = (("bf16", "compute = bf16", ""), ("bf16", "", "accumulate = 2"), 
                 ("f16", 'compute = bf16, f32 = "*.c_fc*"', "freeze = \"wpe\""))
 
 
-def specification(folder, kind, policy, more=""):
-    """GPT-2, whose table of words is its head, too."""
+def specification(policy, more=""):
+    """GPT-2, whose table of words is its head, too, with this policy."""
     with open(driver.model("gpt2.tn"), encoding="utf-8") as file:
         text = file.read()
-    spec = os.path.join(folder, f"gpt2-{len(os.listdir(folder))}.tn")
-    with open(spec, "w", encoding="utf-8") as file:
-        numerics = f"numerics = policy(params = {kind}{', ' * bool(policy)}{policy})" if kind else ""
-        file.write(text.replace("train GPT2 as small {", f"train GPT2 as small {{\n  {numerics}\n  {more}\n"))
-    return spec
+    return driver.specification(text.replace("train GPT2 as small {",
+                                             f"train GPT2 as small {{\n  numerics = policy({policy})\n  {more}\n"), "gpt2")
+
+
+def kept(kind, policy, more=""):
+    """With parameters of this type."""
+    return specification(", ".join(filter(None, (f"params = {kind}", policy))), more)
 
 
 def train(folder, spec, name, steps, *words):
@@ -67,7 +70,7 @@ def numbers(path):
 
 def resume(folder, spoil):
     for kind, policy, more in COMBINATIONS:
-        spec, what = specification(folder, kind, policy, more), f"params = {kind}, {policy} {more}"
+        spec, what = kept(kind, policy, more), f"params = {kind}, {policy} {more}"
         number = len(os.listdir(folder))
         whole = train(folder, spec, f"whole{number}", 9)
         train(folder, spec, f"parts{number}", 4)
@@ -91,14 +94,14 @@ def files(folder, spoil):
     text, plain = properties.sample(folder), driver.model("gpt2.tn")
     wide = train(folder, plain, "wide", 3)
     for kind, other in (("bf16", "f16"), ("f16", "bf16")):
-        spec = specification(folder, kind, f"compute = {kind}")
+        spec = kept(kind, f"compute = {kind}")
         want = rounded(file_of(wide, 3), other if spoil else kind)
         loaded = os.path.join(folder, f"loaded-{kind}.safetensors")
         # --weights, and a run of f32 that goes on: no step is made.
         driver.tenon("export", spec, *WEIGHTS, "--weights", file_of(wide, 3), "-o", loaded)
         if kinds(loaded) != {kind} or numbers(loaded) != want:
             raise Wrong(f"a file of f32 is loaded as {kinds(loaded)}, or rounded otherwise")
-        started = specification(folder, kind, f"compute = {kind}", f'init = load("{file_of(wide, 3)}")')
+        started = kept(kind, f"compute = {kind}", f'init = load("{file_of(wide, 3)}")')
         first = train(folder, started, f"init-{kind}", 1)
         second = train(folder, spec, f"weights-{kind}", 1, "--weights", loaded)
         if bytes_of(file_of(first, 1)) != bytes_of(file_of(second, 1)):
@@ -133,7 +136,7 @@ def files(folder, spoil):
     large[name] = Tensor("f32", large[name].shape, [70000.0, *list(large[name].values)[1:]])
     path = os.path.join(folder, "large.safetensors")
     save_safetensors(path, large)
-    spec = specification(folder, "f16", "compute = f16")
+    spec = kept("f16", "compute = f16")
     try:
         driver.tenon("export", spec, *WEIGHTS, "--weights", path, "-o", os.path.join(folder, "no"))
     except driver.Failed as error:
@@ -148,7 +151,8 @@ def steps(folder, spoil):
     for kind, policy, more in COMBINATIONS:
         if "accumulate" in more or "slices" in more:
             continue
-        artifact = driver.compiled(specification(folder, kind, policy, more), "--recipe", "small", "--entry", "train", *SIZES)
+        artifact = driver.compiled(kept(kind, policy, more), "--recipe", "small", "--entry", "train", "--tier",
+                                   driver.best_tier(), *SIZES)
         results = {}
         for what in ("whole", "halves", "threads"):
             model = library.Model(artifact, "train", {}, threads=3 if what == "threads" else 1)

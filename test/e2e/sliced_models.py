@@ -77,7 +77,7 @@ def artifact(name, model, sizes, slices):
     for size, value in {"B": ROWS, **sizes}.items():
         words += ["--bind-recipe" if size in named else "--set", f"{size}={value}"]
     return driver.compiled(beside(path, text), "--model", model, "--recipe", "small", "--entry", "train", "--f64", "--tier",
-                           driver.best_tier(), *words, *(["--quick"] if slices == 1 else []))
+                           driver.best_tier(), "--quick", *words)
 
 
 def beside(path, text):

@@ -161,7 +161,7 @@ def bits(folder, spoil):
 
 def resume(folder, spoil):
     for policy, more in COMBINATIONS:
-        spec, what = split_specification(folder, policy, more), f"{policy} {more}"
+        spec, what = specification(policy, more), f"{policy} {more}"
         number = len(os.listdir(folder))
         whole = train(folder, spec, f"whole{number}", 9)
         train(folder, spec, f"parts{number}", 4)
@@ -180,18 +180,8 @@ def resume(folder, spoil):
         print(f"{what}: nine steps, stopped and whole, have the same bits")
 
 
-def split_specification(folder, policy, more=""):
-    """GPT-2 with this policy."""
-    path = specification(folder, "", "", more)
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text.replace("train GPT2 as small {", f"train GPT2 as small {{\n  numerics = policy({policy})\n"))
-    return path
-
-
 def files(folder, spoil):
-    plain, spec = driver.model("gpt2.tn"), split_specification(folder, "compute = bf16")
+    plain, spec = driver.model("gpt2.tn"), specification("compute = bf16")
     run = train(folder, spec, "run", 3)
     trained = os.path.join(folder, "trained.safetensors")
     values = load_safetensors(file_of(run, 3))
@@ -225,8 +215,9 @@ def trajectory(folder, spoil):
 
 def compare_steps(folder, spoil, sizes):
     draw = random.Random(3)
-    ours, gradients, masters = (library.Model(driver.compiled(spec, "--recipe", "small", *sizes), "train", {}, threads=2)
-                                for spec in (split_specification(folder, "compute = bf16"),) * 2 + (driver.model("gpt2.tn"),))
+    ours, gradients, masters = (library.Model(driver.compiled(spec, "--recipe", "small", "--entry", "train", "--tier",
+                                                              driver.best_tier(), "--quick", *sizes), "train", {}, threads=2)
+                                for spec in (specification("compute = bf16"),) * 2 + (driver.model("gpt2.tn"),))
     for name, (_, info) in ours.inputs().items():
         ids = Tensor("i32", tuple(info.shape[:info.rank]), [draw.randrange(SETS["V"]) for _ in range(info.bytes // 4)])
         for model in (ours, gradients, masters):

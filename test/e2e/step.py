@@ -44,21 +44,19 @@ class Wrong(Exception):
     pass
 
 
-def compiled(folder, spec, case, dtype, entry):
+def compiled(spec, case, dtype, entry):
     sets, options = CASES[case]
-    target = os.path.join(folder, f"{entry}-{dtype}")
     words = options if entry != "infer" else []
     numerics = ["--f64"] if dtype == "f64" else ["--numerics", dtype]
-    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *numerics, "--tier", driver.best_tier(),
-                 "-o", target)
-    return target
+    return driver.compiled(spec, *driver.settings(sets), *words, "--entry", entry, *numerics, "--tier", driver.best_tier(),
+                           *(["--quick"] if entry == "infer" or dtype == "f64" else []))
 
 
-def call(folder, artifact, inputs, start, *options):
+def call(folder, artifact, inputs, start, *options, saves=True):
     """Outputs as one tensor; the states go from file `start` (None: the initial ones) to `states.safetensors`."""
     states = os.path.join(folder, "states.safetensors")
     words = ["--init", "--seed", "1", *(["--states", start] if start else []), *options]
-    if start is not None or "step" in os.path.basename(artifact):
+    if saves:
         words += ["--save-states", states]
     return driver.run(folder, artifact, inputs, ["logits"], *words)["logits"]
 
@@ -77,9 +75,8 @@ def compare(got, want, rows, low, high, dtype, what):
                     raise Wrong(f"{what}, {dtype}, row {row}, place {place}: {a} instead of {b}")
 
 
-def walk(folder, step, inputs, want, rows, windows, dtype, spoil):
+def walk(folder, step, case, inputs, want, rows, windows, dtype, spoil):
     at, start = 0, None
-    case = os.path.basename(os.path.dirname(step))
     extra = ["--bind", f"T_capacity={LENGTH + 5}"] if case in OPEN else []
     for number, count in enumerate(windows):
         options = list(extra)
@@ -121,16 +118,14 @@ def main():
     draw = random.Random(7)
     symbols = CASES[options.case][0].get("V", 13)
     inputs = {"ids": tensor("i32", [[draw.randrange(symbols) for _ in range(LENGTH)] for _ in range(ROWS)])}
-    with tempfile.TemporaryDirectory() as above:
-        folder = os.path.join(above, options.case)
-        os.makedirs(folder)
+    with tempfile.TemporaryDirectory() as folder:
         for dtype in ("f32", "bf16") if options.case in TYPED else ("f64", "f32"):
-            whole, step = (compiled(folder, options.spec, options.case, dtype, entry) for entry in ("infer", "step"))
-            want = call(folder, whole, inputs, None)
+            whole, step = (compiled(options.spec, options.case, dtype, entry) for entry in ("infer", "step"))
+            want = call(folder, whole, inputs, None, saves=False)
             for windows in WINDOWS:
-                walk(folder, step, inputs, want, list(range(ROWS)), windows, dtype, options.spoil)
+                walk(folder, step, options.case, inputs, want, list(range(ROWS)), windows, dtype, options.spoil)
             for row in range(ROWS):
-                walk(folder, step, inputs, want, [row], WINDOWS[2], dtype, None)
+                walk(folder, step, options.case, inputs, want, [row], WINDOWS[2], dtype, None)
     print(f"{options.case}: every place agrees")
 
 

@@ -295,7 +295,7 @@ class Case:
         tensors.save_safetensors(file, self.weights())
         _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, *driver.settings(self.sizes),
                                         "--weights", file, "--numerics", numerics,
-                                        environment={"TENON_TIER": tier})
+                                        environment=driver.code_of(tier))
         return {name: rows_of(value) for name, value in gradients.items()}
 
 

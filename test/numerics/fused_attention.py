@@ -79,9 +79,10 @@ def main():
              *[word for pair in given.set for word in ("--set", pair)]]
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for form in ([], ["--decomposed", "--quick"] if given.against == "decomposed" else ["--simple-kernels"]):
+        for form in ([], [f"--{given.against}"]):
             chosen = driver.reference_tier() if "--decomposed" in form else tier
-            artifact = driver.compiled(driver.model(given.model + ".tn"), *words, *form, "--tier", chosen)
+            quick = ["--quick"] if form or given.f64 else []
+            artifact = driver.compiled(driver.model(given.model + ".tn"), *words, *form, *quick, "--tier", chosen)
             seed = ["--seed", 2 if given.spoil and form else 1]
             results.append(driver.gradients(folder, artifact, inputs, "--init", *seed, "--tier", chosen)[1])
     fused, decomposed = results

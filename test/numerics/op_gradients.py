@@ -93,7 +93,9 @@ class Model:
         sizes = LARGE if options.large else SMALL
         self.tiers = [options.tier] if options.tier else list(dict.fromkeys([driver.best_tier(), driver.other_tier()]))
         self.artifact = os.path.join(folder, "artifact")
-        driver.tenon("compile", *compile_words(rows, folder, sizes), *(["--decomposed"] if options.decomposed else []),
+        words = ["--decomposed"] if options.decomposed else []
+        words += [] if options.large and not options.decomposed else ["--quick"]
+        driver.tenon("compile", *compile_words(rows, folder, sizes), *words,
                      *[word for tier in self.tiers for word in ("--tier", tier)], "-o", self.artifact)
         places = [(b, range(sizes[1]["T"])) for b in range(sizes[1]["B"])]
         save_npy(os.path.join(folder, "ids.npy"),

@@ -16,7 +16,6 @@ import json
 import math
 import os
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
@@ -59,19 +58,15 @@ class Wrong(Exception):
     pass
 
 
-def artifact(folder, model, name, settings, number, tier, kind):
-    spec = os.path.join(folder, f"m{number}.tn")
-    with open(spec, "w", encoding="utf-8") as file:
-        file.write(f"{model}\ntrain {name} as r {{\n{BATCH}  {settings}\n}}\n")
-    made = os.path.join(folder, f"a{number}")
+def artifact(model, name, settings, tier, kind, quick):
+    spec = driver.specification(f"{model}\ntrain {name} as r {{\n{BATCH}  {settings}\n}}\n", "rule")
     words = ["--f64"] if kind == "f64" else []
-    driver.tenon("compile", spec, "--recipe", "r", "--entry", "train", *words, "--tier", tier, "-o", made)
-    return made
+    return driver.compiled(spec, "--recipe", "r", "--entry", "train", *words, *(["--quick"] if quick else []), "--tier", tier)
 
 
-def opened(folder, model, name, settings, number, kind="f64"):
+def opened(model, name, settings, number, kind="f64"):
     tier = driver.other_tier() if number % 2 else driver.best_tier()  # each rule meets both
-    return library.Model(artifact(folder, model, name, settings, number, tier, kind), "train", {"B": 1, "T": 1})
+    return library.Model(artifact(model, name, settings, tier, kind, kind == "f64"), "train", {"B": 1, "T": 1})
 
 
 def step(model, number, row):
@@ -93,7 +88,7 @@ def nine_digits(value):
     return 5.001e-9 * 10 ** math.floor(math.log10(abs(value))) if value else 1e-18
 
 
-def published(folder, spoil):
+def published(spoil):
     with open(os.path.join(HERE, "optimizers.json"), encoding="utf-8") as file:
         values = json.load(file)
     rows = [list(row) for row in values["grads"]]
@@ -102,7 +97,7 @@ def published(folder, spoil):
     flat = [x for row in rows for x in row] + [0.0] * (256 * 3 - 9)
     for number, case in enumerate(values["optimizers"]):
         for kind, tolerance in (("f64", nine_digits), ("f32", lambda b: 2e-6 * max(1, abs(b)))):
-            model = opened(folder, SMALL, "Small", f"optimizer = {case['optimizer']}", number, kind)
+            model = opened(SMALL, "Small", f"optimizer = {case['optimizer']}", number, kind)
             model.set_parameter("p", Tensor(kind, (1, 3), values["p0"]))
             model.set_parameter("table", Tensor(kind, (256, 3), flat))
             for t, want in enumerate(case["trajectory"]):
@@ -110,7 +105,7 @@ def published(folder, spoil):
                 same(f"{case['case']}, {case['optimizer']}, {kind}, after step {t}", model.parameter("p").values, want, tolerance)
             model.close()
     for number, case in enumerate(values["schedules"]):
-        model = opened(folder, SMALL, "Small", f"optimizer = sgd(lr = {case['lr']})\n  schedule = {case['schedule']}",
+        model = opened(SMALL, "Small", f"optimizer = sgd(lr = {case['lr']})\n  schedule = {case['schedule']}",
                        100 + number)
         for t, want in zip(case["steps"], case["rates"]):
             same(f"{case['case']}, at {t}", step(model, t - case["first"], 0)["learning_rate"].values, [want], nine_digits)
@@ -146,7 +141,7 @@ def gradients_of(row):
     return found
 
 
-def rules(folder, spoil):
+def rules(spoil):
     rows = table()
     flat = Tensor("f64", (256, WIDTH), [x for row in rows for x in row] + [0.0] * ((256 - STEPS) * WIDTH))
     schedules, number, noticed = list(SCHEDULES), 0, 0
@@ -158,7 +153,7 @@ def rules(folder, spoil):
             settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  "
             settings += f"clip = {clip[0]}({clip[1]})" if clip[0] else ""
             try:
-                follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
+                follow(opened(LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
                        settings, spoil)
             except Wrong:
                 if not spoil:
@@ -219,12 +214,11 @@ def main():
     parser.add_argument("part", choices=["published", "rules"])
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            (published if options.part == "published" else rules)(folder, options.spoil)
-        except Wrong as error:
-            print(f"WRONG: {error}")
-            return 1
+    try:
+        (published if options.part == "published" else rules)(options.spoil)
+    except Wrong as error:
+        print(f"WRONG: {error}")
+        return 1
     print("AGREES")
     return 0
 

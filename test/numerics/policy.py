@@ -167,7 +167,7 @@ class Case:
         spec, file = driver.specification(self.text(), "net"), os.path.join(folder, "weights.safetensors")
         tensors.save_safetensors(file, self.weights())
         _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, "--recipe", "small",
-                                        *driver.settings(self.sizes), "--weights", file, environment={"TENON_TIER": tier})
+                                        *driver.settings(self.sizes), "--weights", file, environment=driver.code_of(tier))
         return {name: bf16.rows_of(value) for name, value in gradients.items()}
 
 
@@ -335,8 +335,8 @@ class Sums:
         words = ("--recipe", "small", "--weights", file)
         asked = {name: value for name, value in self.inputs.items() if name in "xqkv"}
         found = driver.run(folder, spec, asked, list(self.values()), *words, "--bind", f"B={self.B}", "--bind", f"T={self.T}",
-                           environment={"TENON_TIER": tier})
-        _, gradients = driver.gradients(folder, spec, self.inputs, *words, environment={"TENON_TIER": tier})
+                           environment=driver.code_of(tier))
+        _, gradients = driver.gradients(folder, spec, self.inputs, *words, environment=driver.code_of(tier))
         return {name: list(tensor.values) for name, tensor in {**found, **gradients}.items() if not name.startswith("loss.")}
 
 

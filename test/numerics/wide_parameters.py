@@ -111,18 +111,17 @@ def is_wide(name):
     return name == "p" or name.endswith("scale")
 
 
-def follow(folder, number, case, text):
+def follow(number, case, text):
     wanted, policy, bound, (groups, own), batches = case
     name, rule = rule_of(wanted)
     schedule = list(SCHEDULES)[number % len(SCHEDULES)]
-    spec = f"{folder}/m{number}.tn"
-    with open(spec, "w", encoding="utf-8") as file:
-        file.write(f"{text}\ntrain Large as r {{\n{BATCH}  numerics = policy({policy})\n  optimizer = {name}\n"
-                   f"  schedule = {schedule}\n  {groups}\n  accumulate = {batches}\n"
-                   + (f"  clip = global_norm({bound})\n" if bound else "") + "}\n")
-    driver.tenon("compile", spec, "--recipe", "r", "--entry", "train", "--tier",
-                 driver.other_tier() if number % 2 else driver.best_tier(), "-o", f"{folder}/a{number}")
-    model = library.Model(f"{folder}/a{number}", "train", {"B": 1, "T": 1})
+    spec = driver.specification(
+        f"{text}\ntrain Large as r {{\n{BATCH}  numerics = policy({policy})\n  optimizer = {name}\n"
+        f"  schedule = {schedule}\n  {groups}\n  accumulate = {batches}\n"
+        + (f"  clip = global_norm({bound})\n" if bound else "") + "}\n", "rule")
+    code = [driver.other_tier(), "--quick"] if number % 2 else [driver.best_tier()]
+    artifact = driver.compiled(spec, "--recipe", "r", "--entry", "train", "--tier", *code)
+    model = library.Model(artifact, "train", {"B": 1, "T": 1})
     rows = [all_to_bf16([(0.1 + 0.1 * r) * math.sin(0.7 * k + 1.3 * r) for k in range(WIDTH)]) for r in range(STEPS)]
     values = {each: [math.cos(0.3 * k + len(each)) for k in range(len(row))] for each, row in gradients_of(rows[0]).items()}
     infos = model.parameters()
@@ -202,7 +201,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         large = plain(LARGE) if judge.controls else LARGE
         for number, case in enumerate(CASES[:2] if judge.controls else CASES):
-            judge.check(f"{case[0]}, {case[1]}", lambda case=case, number=number: follow(folder, number, case, large))
+            judge.check(f"{case[0]}, {case[1]}", lambda case=case, number=number: follow(number, case, large))
         bare = NETWORK.replace("w: f64[", "w: [").replace("b: f64[", "b: [")
         forms = {"words": ("compute = f32", NETWORK), "words and bf16": ("compute = bf16", NETWORK),
                  "params": ("params = f64", bare), "params and bf16": ("params = f64, compute = bf16", bare),

@@ -90,6 +90,11 @@ def reference_tier():
     return tiers.widest()
 
 
+def code_of(tier):
+    """Environment of a command that compiles for itself: code of this tier, of narrower ones than the widest `--quick`."""
+    return {"TENON_TIER": tier, "TENON_QUICK": "1" if tier in tiers.runnable()[1:] else ""}
+
+
 def settings(values):
     """--set name=value for each."""
     words = []

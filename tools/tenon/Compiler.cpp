@@ -50,11 +50,12 @@ Expected<void *> openCompiler() {
                 concat("cannot open the compiler: ", reason));
 }
 
+bool isForHost(const ModelOptions &options) { return options.target.empty() || options.target == "cpu"; }
+
 /// Only the tier that will run is compiled, which takes a third of the time: the one that is asked for, as the runtime has it
 /// (HostDevice.cpp), or the best of this machine. All: empty.
 std::string tierOf(const ModelOptions &options) {
-  const bool isHost = options.target.empty() || options.target == "cpu"; // the variable names tiers of its device alone
-  const char *forced = isHost ? getenv("TENON_TIER") : nullptr;
+  const char *forced = isForHost(options) ? getenv("TENON_TIER") : nullptr; // which names tiers of its device alone
   const std::string name = options.tier.empty() && forced ? forced : options.tier;
   return !name.empty() ? name : options.everyTier ? "" : std::string(runtime::kBestTier);
 }
@@ -83,6 +84,8 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
     result.push_back("--decomposed");
   if (options.attentionMaps)
     result.push_back("--attention-maps");
+  if (const char *quick = getenv("TENON_QUICK"); quick && *quick && isForHost(options))
+    result.push_back("--quick");
   if (options.recipe.empty())
     result.push_back(options.defaultRecipe ? "--default-recipe" : "--no-recipe");
   return result;

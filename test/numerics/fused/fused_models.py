@@ -217,13 +217,13 @@ def main():
         return 1 if quick(options.model, sets, lengths, options.tier, options.spoil) else 0
     kind, wrong = "f32" if options.f32 else "f64", 0
     exact = ("f64", ["--decomposed", "--f64", "--quick"])
-    forms = [("f64", ["--f64"]), exact]
+    forms = [("f64", ["--f64", "--quick"]), exact]
     if options.f32:
         forms = [("f32", []), ("f32", ["--decomposed", "--quick"]), exact]
     if options.simple_kernels:
-        forms = [("f64", ["--f64", "--simple-kernels"]), exact]
+        forms = [("f64", ["--f64", "--simple-kernels", "--quick"]), exact]
     if options.spoil:
-        forms = [(kind, [] if options.f32 else ["--f64"])]
+        forms = forms[:1]
     with tempfile.TemporaryDirectory() as folder:
         artifacts = [] # and the tier of each
         for _, words in forms:

@@ -54,8 +54,8 @@ class Peer:
         entries = [word for entry in ["train", *case.outputs] for word in ("--entry", entry)]
         models = os.path.join(driver.ROOT, "models")
         self.artifact = driver.compiled(driver.specification(text, "peer"), "--model", case.model, "--recipe", "peer",
-                                        *(["--f64"] if self.options.f64 else []), "--tier", driver.best_tier(), *entries,
-                                        "--model-root", models, beside=sorted(glob.glob(os.path.join(models, "*.tn"))))
+                                        *(["--f64", "--quick"] if self.options.f64 else []), "--tier", driver.best_tier(),
+                                        *entries, "--model-root", models, beside=sorted(glob.glob(os.path.join(models, "*.tn"))))
 
     def weights(self):
         self.file = os.path.join(self.folder, "weights.safetensors")
