@@ -82,7 +82,8 @@ static constexpr ExplainPage kShapes[] = {
      "param position: [L, D] ~ normal(0.02)\nlet p = position[L: 0 .. T -> T]"},
     {"T0220", "a mean or a choice of nothing",
      "A mean over an axis without places is 0 / 0, and of no places none is the largest or the smallest, or is drawn. "
-     "`top` takes at least one place, and a window has at least one. The axis has a size that was bound, or that configs "
+     "`top` takes at least one place, a window has at least one, and an `attend` has keys and heads. The axis has a size that "
+     "was bound, or that configs "
      "make 0.",
      "dim T1 = T - 1                     # with --bind T=1\nloss nll = mean(cross_entropy[V](y[T: 0 .. T1 -> T1], ids[T: 1 .. T "
      "-> T1]))",

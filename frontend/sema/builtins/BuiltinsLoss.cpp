@@ -43,7 +43,8 @@ Value Checker::normalizeBuiltin(const Call &call) {
     return poison();
   }
   for (AxisId axis : *axes)
-    if (!requireAxis(node, axis, call.ranges[0], "the argument of normalize"))
+    if (!requireAxis(node, axis, call.ranges[0], "the argument of normalize") ||
+        !requirePlaces(axis, call.range, "normalize over axis " + sized(axis) + " is 0 / 0"))
       return poison();
   Node result = makeNode(Op::Normalize, graph[node].type);
   result.type.pinned.clear();

@@ -213,6 +213,9 @@ Value Checker::attendNode(Scope *scope, const ast::Expr &expression, const std::
   std::vector<NodeId> weights = parts.scores;
   weights.insert(weights.end(), parts.masks.begin(), parts.masks.end());
   std::vector<AxisId> weightAxes = graph.unite(weights);
+  for (AxisId axis : weightAxes) // keys, heads
+    if (!requirePlaces(axis, expression.range, "an attend over axis " + sized(axis) + " attends to nothing"))
+      return poison();
   if (parts.scaleNode != kNoNode)
     for (AxisId axis : graph.axes(parts.scaleNode))
       if (!includes(weightAxes, axis)) {
