@@ -120,8 +120,7 @@ def tiers(folder, spoil):
                      "--quiet", "--steps", 4, "--seed", seed, environment={"TENON_TIER": tier})
         with open(weights(run, 4), "rb") as file:
             return file.read()
-    every, here = os.path.join(folder, "every"), driver.tiers.of_bf16()
-    driver.tenon("compile", driver.model("gpt2.tn"), *SIZES, "--numerics", "bf16", "-o", every)
+    every, here = driver.compiled(driver.model("gpt2.tn"), *SIZES, "--numerics", "bf16", "--quick"), driver.tiers.of_bf16()
     for tier in here:
         if bits(every, f"every-{tier}", tier, 4) != bits(driver.model("gpt2.tn"), f"one-{tier}", tier, 5 if spoil else 4):
             raise Wrong(f"the code for {tier} among others trains other bits than alone")

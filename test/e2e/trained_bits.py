@@ -77,7 +77,8 @@ def train(name, sizes, element, tier, options, folder, blocks=False):
                  *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")),
                  *{"f64": ["--f64"], "bf16": ["--numerics", "bf16"]}.get(element, []),
                  "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if spoil else 7, "--threads",
-                 2, "--out", run, "--quiet", environment={"TENON_TIER": tier})
+                 2, "--out", run, "--quiet",
+                 environment={"TENON_TIER": tier, "TENON_QUICK": "1" if options.action == "blocks" else ""})
     weights = os.path.join(folder, "weights.safetensors")
     driver.tenon("export", run, "-o", weights)
     return {parameter: hashlib.sha256(value.values.tobytes()).hexdigest()[:16]

@@ -14,7 +14,6 @@ import argparse
 import math
 import struct
 import sys
-import tempfile
 
 import optimizers
 from bf16 import SHORT
@@ -26,13 +25,11 @@ RULES = [text for text in OPTIMIZERS if "form" not in text or "v3" in text]  # t
 COMPUTED = ("", ", compute = bf16", ", compute = f16, scale = fixed(1)")
 
 
-def opened(folder, settings, policy, number):
-    spec = f"{folder}/m{number}.tn"
-    with open(spec, "w", encoding="utf-8") as file:
-        file.write(f"{LARGE}\ntrain Large as r {{\n{BATCH}  numerics = policy({policy})\n  {settings}\n}}\n")
-    driver.tenon("compile", spec, "--recipe", "r", "--entry", "train", "--tier",
-                 driver.other_tier() if number % 2 else driver.best_tier(), "-o", f"{folder}/a{number}")
-    return library.Model(f"{folder}/a{number}", "train", {"B": 1, "T": 1})
+def opened(settings, policy, number):
+    spec = driver.specification(f"{LARGE}\ntrain Large as r {{\n{BATCH}  numerics = policy({policy})\n  {settings}\n}}\n", "rule")
+    code = [driver.other_tier(), "--quick"] if number % 2 else [driver.best_tier()]
+    artifact = driver.compiled(spec, "--recipe", "r", "--entry", "train", "--tier", *code)
+    return library.Model(artifact, "train", {"B": 1, "T": 1})
 
 
 def cut(to_short, kind):
@@ -90,26 +87,25 @@ def main():
     rows[optimizers.BROKEN] = rows[1]
     flat = Tensor("f32", (256, WIDTH), [x for row in rows for x in row] + [0.0] * ((256 - STEPS) * WIDTH))
     count = lost = middles = number = 0
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            for text in RULES:
-                for groups, own in GROUPS.items():
-                    schedule = list(SCHEDULES)[number % len(SCHEDULES)]
-                    policy = f"params = {options.type}{COMPUTED[number % len(COMPUTED)]}"
-                    settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}"
-                    model = opened(folder, settings, policy, number)
-                    model.set_parameter("table", flat)
-                    more = follow(model, OPTIMIZERS[text](), SCHEDULES[schedule], own, rows,
-                                  cut(to_short, options.type) if options.cut else to_short, f"{policy}\n{settings}",
-                                  options.masters)
-                    model.close()
-                    number, lost, middles = number + 1, lost + more[0], middles + more[1]
-                    count += STEPS * WIDTH * len(vectors_of(rows[0]))
-            if not 0.01 * count < lost < 0.9 * count or middles > 0.02 * count:
-                raise Wrong(f"of {count} updates {lost} were lost and {middles} lay in the middle: the test shows nothing")
-        except Wrong as error:
-            print(f"WRONG: {error}")
-            return 1
+    try:
+        for text in RULES:
+            for groups, own in GROUPS.items():
+                schedule = list(SCHEDULES)[number % len(SCHEDULES)]
+                policy = f"params = {options.type}{COMPUTED[number % len(COMPUTED)]}"
+                settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}"
+                model = opened(settings, policy, number)
+                model.set_parameter("table", flat)
+                more = follow(model, OPTIMIZERS[text](), SCHEDULES[schedule], own, rows,
+                              cut(to_short, options.type) if options.cut else to_short, f"{policy}\n{settings}",
+                              options.masters)
+                model.close()
+                number, lost, middles = number + 1, lost + more[0], middles + more[1]
+                count += STEPS * WIDTH * len(vectors_of(rows[0]))
+        if not 0.01 * count < lost < 0.9 * count or middles > 0.02 * count:
+            raise Wrong(f"of {count} updates {lost} were lost and {middles} lay in the middle: the test shows nothing")
+    except Wrong as error:
+        print(f"WRONG: {error}")
+        return 1
     print(f"{number} combinations, {STEPS} steps each; of {count} updates {lost / count:.0%} are lost, {middles / count:.2%} lie "
           "in the middle")
     print("AGREES")
