@@ -152,6 +152,7 @@ struct Context {
 
 llvm::StringRef cpuOf(const GemmCase &gemm) { return gemm.cpu.empty() ? cpu::tierCpu(gemm.tier) : llvm::StringRef(gemm.cpu); }
 
+/// Code for another CPU than the tier's is there to have its bits compared: LLVM's quickest code generation does.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -160,9 +161,9 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     fail(error);
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, cpuOf(gemm), gemm.cpu.empty() && !gemm.defined ? cpu::tierFeatures(gemm.tier) : "", {},
-                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpuOf(gemm), gemm.cpu.empty() && !gemm.defined ? cpu::tierFeatures(gemm.tier) : "", {}, llvm::Reloc::PIC_,
+      std::nullopt, gemm.cpu.empty() ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None));
 }
 
 using ModuleBuilder = llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)>;
