@@ -1,4 +1,4 @@
-// Contractions, reductions, normalizers, dropout: element code, decompositions, gradient rules, verifiers.
+// Reductions, normalizers, dropout: element code, decompositions, gradient rules, verifiers.
 #include "dialect/Build.h"
 #include "dialect/ElementFolds.h"
 #include "dialect/ElementModel.h"
@@ -9,78 +9,11 @@
 using namespace mlir;
 using namespace tenon;
 
-// ---- dot
+// ---- types in mixed precision
 
-Value DotOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
-  auto a = tensorOf(getA()), b = tensorOf(getB()), y = tensorOf(getY());
-  SmallVector<AffineExpr> summedSizes;
-  SmallVector<int64_t> summed;
-  for (auto [k, label] : llvm::enumerate(getALabels()))
-    if (label >= y.getRank())
-      summed.push_back(label), summedSizes.push_back(sizesOf(a)[k]);
-  const Type compute = elementModel(a.getElementType()).compute;
-  auto wide = [&](Value factor) {
-    return factor.getType() == compute ? factor : Value(arith::ExtFOp::create(builder, getLoc(), compute, factor));
-  };
-  auto term = [&](ValueRange j) -> Value {
-    auto at = [&](ArrayRef<int64_t> labels) {
-      SmallVector<Value> place;
-      for (int64_t label : labels)
-        place.push_back(label < y.getRank() ? indices[label] : j[llvm::find(summed, label) - summed.begin()]);
-      return place;
-    };
-    return arith::MulFOp::create(builder, getLoc(), wide(read(getA(), at(getALabels()))), wide(read(getB(), at(getBLabels()))));
-  };
-  Value sum = summed.empty()
-                  ? term({})
-                  : fold(builder, getLoc(), Reduction::sum, compute, summedSizes, std::max(dimCountOf(a), dimCountOf(b)), term);
-  return y.getElementType() == compute ? sum : Value(arith::TruncFOp::create(builder, getLoc(), y.getElementType(), sum));
-}
-
-/// da has the labels of a: the labels of y and b that a lacks are summed. `relabel` maps old labels so that a's come first.
-static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own, ArrayRef<int64_t> others,
-                         RankedTensorType type) {
-  llvm::SmallDenseMap<int64_t, int64_t> relabel;
-  for (auto [k, label] : llvm::enumerate(own))
-    relabel[label] = k;
-  int64_t next = own.size();
-  auto of = [&](int64_t label) {
-    auto [it, inserted] = relabel.try_emplace(label, next);
-    next += inserted;
-    return it->second;
-  };
-  SmallVector<int64_t> dyLabels, otherLabels;
-  for (int64_t i = 0; i < tensorOf(dy).getRank(); ++i)
-    dyLabels.push_back(of(i));
-  for (int64_t label : others)
-    otherLabels.push_back(of(label));
-  // A label that is in y only by `other` and not in a is in both operands: summed. One in dy alone cannot be (C4).
-  return g.dot(g.convert(dy, type.getElementType()), dyLabels, other, otherLabels, type);
-}
 bool NormalizeOp::isSavedNarrow(Value value) { return value == getX() || value == getY(); }
 bool ReduceOp::readsRounded() { return getKind() == Reduction::sum; }
 bool ReduceOp::isReduction() { return getKind() == Reduction::sum; }
-SmallVector<OpOperand *> DotOp::narrowOperands() { return {&getAMutable(), &getBMutable()}; }
-SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
-  Build g(builder, getLoc());
-  return {dotGradient(g, resultGradients[0], getB(), getALabels(), getBLabels(), tensorOf(getA())),
-          dotGradient(g, resultGradients[0], getA(), getBLabels(), getALabels(), tensorOf(getB()))};
-}
-LogicalResult DotOp::verify() {
-  auto y = tensorOf(getY());
-  FailureOr<SmallVector<AffineExpr>> sizes =
-      verifyLabels(*this, tensorOf(getA()), tensorOf(getB()), getALabels(), getBLabels(), y.getRank()); // C1 to C5
-  if (failed(sizes))
-    return failure();
-  for (auto [label, wanted, size] : llvm::enumerate(*sizes, sizesOf(y)))
-    if (wanted != size) // C2
-      return emitOpError("expects label ") << label << " to have one size, got " << textOf(wanted) << " and " << textOf(size);
-  if (Type element = tensorOf(getA()).getElementType();
-      y.getElementType() != element && y.getElementType() != elementModel(element).compute) // C5
-    return emitOpError("expects the element type of its operands or the one they are computed in, got ")
-           << element << " and " << y.getElementType();
-  return success();
-}
 
 // ---- running sum
 

@@ -84,6 +84,24 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def ContractWhere : Pass<"tenon-contract-where", "::mlir::func::FuncOp"> {
+  let summary = "contractions whose results are read under a condition alone, for that alone";
+  let description = [{
+    A contraction of whose result nothing is read but under one condition (`select c, y, 0`, rows of `cross_entropy` with
+    `where`, operands of `dot_where`), directly or through elementwise ops and repetitions, becomes `tenon.dot_where` with
+    that condition; then its operand is read under it alone, too. So a mixture's expert computes the places that chose it, and
+    an adaptive softmax the rows of the clusters that occur; gradients have the condition by the rule of `dot_where`. Where
+    the condition is computed behind the contraction, it is moved in front of it. A value that anything else reads stays as it
+    is, and so do contractions with fewer than 4 columns.
+
+    Nothing changes but what is never read, so results have the same bits; in gradients, products of zeros are left out. Sums
+    that are left out are 0, and functions of them may be infinite: what such a function reads besides becomes 0 there, too,
+    so that nothing of it is in gradients.
+    Before differentiation. Complexity: a look at each use.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "the optimizer step at the end of the train function";
   let description = [{

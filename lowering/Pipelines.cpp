@@ -17,6 +17,8 @@ static void buildFusePipeline(OpPassManager &module, const FormOptions &options)
   // What was not recognised runs in parts; `decomposed` takes every fused op apart.
   function.addPass(createDecompose({options.decomposed ? "" : "attend"}));
   function.addPass(createSimplify());
+  if (!options.decomposed)
+    function.addPass(createContractWhere());
 }
 
 static void buildTrainPipeline(OpPassManager &module, const FormOptions &) {

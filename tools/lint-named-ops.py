@@ -29,7 +29,7 @@ FILES = {
     "lowering/kernel/ElementCode.cpp": set(),
     "lowering/kernel/KernelGroups.cpp": set(),
     "lowering/kernel/KernelResults.cpp": {"PutOp"},  # a result goes with its puts
-    "lowering/kernel/SelectKernels.cpp": {"DotOp"},  # becomes gemm
+    "lowering/kernel/SelectKernels.cpp": {"DotOp", "DotWhereOp"},  # become gemm
     "lowering/kernel/DecomposeForTarget.cpp": set(),
     "lowering/kernel/PanelParameters.cpp": set(),
     "lowering/kernel/PlaceParameters.cpp": set(),

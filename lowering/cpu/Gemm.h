@@ -77,6 +77,14 @@ struct GemmResult {
 /// each time.
 using GemmEpilogue = std::function<void(mlir::OpBuilder &, mlir::Location, const GemmResult &)>;
 
+/// Of rows of A, or of steps of K, those that come into sums: the first `count` (i64) of an order that computed elements and the
+/// epilogue know. Sums of the other rows are 0.
+struct GemmListed {
+  mlir::Value count; ///< null: all
+  bool ofRows = false;
+  explicit operator bool() const { return bool(count); }
+};
+
 /// What the epilogue needs per row and is cheaper to compute for many columns at once (random bits): a tile cuts its columns into
 /// runs and has every row of a run prepared before its results are finished.
 struct GemmRuns {
@@ -155,6 +163,7 @@ struct GemmSpec {
   GemmRanges rangesOfA;                  ///< rows; K is contiguous
   GemmRanges rangesOfB;                  ///< steps of K; columns are contiguous. Of bf16, ranges begin at even steps
   GemmPanels panelsOfB;
+  GemmListed listed; ///< A is computed, and with it B where steps are listed
   GemmEpilogue epilogue;
   GemmRuns runs;
   GemmTarget target;

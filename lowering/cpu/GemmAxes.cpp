@@ -1,6 +1,7 @@
 #include "lowering/cpu/GemmAxes.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/LinearReads.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -14,6 +15,35 @@ GemmAxes::GemmAxes(GemmOp op)
       sizes.try_emplace(label, sizesOf(side->type)[dim]);
   sort();
   findRanges();
+}
+
+/// An operand that is 0 but where a tensor of truth values is true, at its own places. Labels of it that both operands have are
+/// those of steps, or of a batch, of which nothing is left out.
+void GemmAxes::findCondition() {
+  for (GemmSide *side : {&a, &b}) {
+    auto choice = side->element ? side->element->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>() : nullptr;
+    auto read = choice ? choice.getCondition().getDefiningOp<AtOp>() : nullptr;
+    if (!read || read->getBlock() != side->element || read.getIndices().empty() ||
+        !matchPattern(choice.getFalseValue(), m_AnyZeroFloat()))
+      continue;
+    Labels labels;
+    bool summed = true, own = true;
+    for (Value index : read.getIndices()) {
+      auto argument = dyn_cast<BlockArgument>(index);
+      if (!argument || argument.getOwner() != side->element)
+        break;
+      labels.push_back(side->labels[argument.getArgNumber()]);
+      summed &= labels.back() >= rank;
+      own &= !(side == &a ? b : a).has(labels.back());
+    }
+    if (labels.size() != read.getIndices().size() || !(summed || own))
+      continue;
+    where = read.getTensor();
+    whereLabels = labels;
+    if (own && side == &b) // rows are listed, not columns
+      std::swap(a, b);
+    return;
+  }
 }
 
 /// The label of the last index of the first put: the direction in which the result is contiguous.
@@ -32,6 +62,7 @@ void GemmAxes::sort() {
     std::swap(a, b);
   if (setDepth(); a.element && !b.element && !isRun(b, depth)) // B would be read element by element, A is so anyway
     std::swap(a, b);
+  findCondition();
   setDepth();
   Labels onlyA, onlyB, both;
   for (int64_t label : a.labels)
@@ -42,8 +73,8 @@ void GemmAxes::sort() {
   for (int64_t label : b.labels)
     if (!a.has(label))
       onlyB.push_back(label);
-  isReordered = !isRun(a, depth);
-  isGathered = !isRun(b, depth);
+  isReordered = !isRun(a, depth) && !where;
+  isGathered = !isRun(b, depth) || listsSteps();
   if (isReordered) {
     inMemory = a;
     ordering = both;
@@ -56,8 +87,8 @@ void GemmAxes::sort() {
     }
     a.offset = getAffineConstantExpr(0, a.type.getContext());
   }
-  rows = a.runOf(onlyA, sizes);
-  if (isSlice(onlyA)) { // a batch of its outer dimension would pack B for each entry
+  rows = where ? onlyA : a.runOf(onlyA, sizes); // what is listed is read by index
+  if (!where && isSlice(onlyA)) {               // a batch of its outer dimension would pack B for each entry
     a.readInRanges(rows.back(), sizes.lookup(rows.back()));
     rows = onlyA;
   }
@@ -90,9 +121,9 @@ SmallVector<RandomKeepOp> GemmAxes::keptRuns() const {
 /// Ranges of rows of A, or of steps of B, that are read where they lie: A row by row, as strips of micro-kernels, B where it is
 /// packed. Other operands with ranges are copied into scratch.
 void GemmAxes::findRanges() {
-  hasRowsInRanges = a.hasLinesInRanges(rows, depth, sizes);
+  hasRowsInRanges = !where && a.hasLinesInRanges(rows, depth, sizes);
   auto isEven = [](AffineExpr start) { return start.isMultipleOf(2); }; // pairs are not cut
-  hasStepsInRanges = b.hasLinesInRanges(depth, columns, sizes) && !isGathered &&
+  hasStepsInRanges = !listsSteps() && b.hasLinesInRanges(depth, columns, sizes) && !isGathered &&
                      (!b.type.getElementType().isBF16() || llvm::all_of(b.starts, isEven));
 }
 

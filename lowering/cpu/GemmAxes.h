@@ -8,7 +8,7 @@ struct GemmAxes {
   explicit GemmAxes(GemmOp op);
 
   /// Whether blocks of an operand are computed into scratch, where they are not read in ranges.
-  bool computesA() const { return a.element && !hasRowsInRanges; }
+  bool computesA() const { return (a.element || where) && !hasRowsInRanges; }
   bool computesB() const { return (b.element && !hasStepsInRanges) || isGathered; }
   /// Random bits that are drawn for runs of columns: where neighbouring columns are neighbouring elements of the site.
   llvm::SmallVector<RandomKeepOp> keptRuns() const;
@@ -21,12 +21,20 @@ struct GemmAxes {
   GemmSide inMemory = a;
   Labels ordering;
   bool isGathered = false; ///< B is read element by element
+  /// A condition without which an operand is 0, or null: of rows, or else of steps of K, those where it is true are listed and
+  /// only they are read.
+  Value where;
+  Labels whereLabels;
+  bool listsRows() const { return where && whereLabels.front() < rank; }
+  bool listsSteps() const { return where && !listsRows(); }
+  const Labels &listed() const { return listsRows() ? rows : depth; }
   /// Of A rows, of B steps lie in several ranges, and are read there.
   bool hasRowsInRanges = false, hasStepsInRanges = false;
 
 private:
   int64_t contiguousLabel() const;
   void sort();
+  void findCondition();
   void findRanges();
   bool isSlice(const Labels &lines) const;
   bool isRun(const GemmSide &side, const Labels &labels) const;

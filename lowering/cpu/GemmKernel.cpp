@@ -5,6 +5,7 @@
 #include "lowering/code/LinearReads.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/GemmChoice.h"
+#include "lowering/cpu/GemmList.h"
 #include "lowering/cpu/GemmReads.h"
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
@@ -26,7 +27,7 @@ class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
       : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), axes(op), reads(axes.sizes),
-        keptRuns(axes.keptRuns()) {}
+        list(axes, reads), keptRuns(axes.keptRuns()) {}
 
   LogicalResult generate() {
     Type storage = axes.a.type.getElementType();
@@ -47,6 +48,8 @@ public:
       reorder();
     if (axes.isReordered)
       kernel.temporaries.push_back(ordered);
+    if (axes.where)
+      kernel.temporaries = list.generate(sequence, op.getLoc());
     kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(),
                                            axes.computesA(), axes.computesB());
     kernel.cut = gemmSides(op, axes, sequence.tier(), choice);
@@ -183,6 +186,8 @@ private:
     spec.b = operand(axes.b, axes.depth, axes.columns);
     spec.panelsOfB = panelsOfB(op, axes);
     spec.choice = choice;
+    if (axes.where && outside)
+      spec.listed = {list.count(code), axes.listsRows()};
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
     if (axes.hasRowsInRanges)
@@ -227,13 +232,16 @@ private:
   GemmElements elementsOf(FunctionCode &code, const GemmSide &side, const Labels &lines, LaneCode *outside,
                           const SmallVector<LaneValue> &fixed, bool &good) {
     GemmElements elements;
-    elements.areComputed = side.element || (&side == &axes.b && axes.isGathered);
+    const bool isListed = axes.listsSteps() || (axes.where && &side == &axes.a);
+    elements.areComputed = side.element || isListed || (&side == &axes.b && axes.isGathered);
     Labels candidates(lines);
     candidates.append(axes.depth);
     const int64_t near = side.contiguous(candidates, axes.sizes);
     elements.alongDepth =
         near >= 0 ? llvm::is_contained(axes.depth, near) : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
-    elements.compute = [this, &code, &side, &lines, outside, fixed, along = elements.alongDepth,
+    if (isListed) // what is listed is no run of neighbours
+      elements.alongDepth = axes.listsRows();
+    elements.compute = [this, &code, &side, &lines, outside, fixed, isListed, along = elements.alongDepth,
                         &good](OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
@@ -241,7 +249,8 @@ private:
       IndicesOfLabels indices;
       for (int64_t label : axes.batch)
         indices[label] = fixed[label];
-      reads.split(code, along ? lines : axes.depth, LaneValue::uniform(line), lanes, indices);
+      Value place = isListed ? list.place(code, line) : line;
+      reads.split(code, along ? lines : axes.depth, LaneValue::uniform(place), lanes, indices);
       good &= reads.read(code, lanes, side, memoryOf(code, side), indices,
                          {along ? axes.depth : lines, first, count, target, along ? 16 : 1});
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
@@ -278,6 +287,8 @@ private:
 
   void bindIndices(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> fixed, LaneValue row, LaneValue column) {
     SmallVector<LaneValue> indices(fixed);
+    if (axes.listsRows())
+      row = LaneValue::uniform(list.place(code, row.base));
     reads.split(code, axes.rows, row, lanes, indices);
     reads.split(code, axes.columns, column, lanes, indices);
     for (int64_t label = 0; label < rank; ++label)
@@ -346,6 +357,7 @@ private:
   int64_t rank;
   GemmAxes axes;
   GemmReads reads;
+  GemmList list;
   unsigned ordered = 0; ///< number of its temporary
   SmallVector<RandomKeepOp> keptRuns;
   GemmChoice choice;

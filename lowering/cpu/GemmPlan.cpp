@@ -156,8 +156,9 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   if (!isAlways(multipliesTiles) && !isAlways(streamsRight)) {
     const bool hasTiles = cpu::multipliesTiles(spec.tier, spec.storage);
     stripHeights =
-        stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
-                       hasTiles ? kFewestRows - 1 : stripRows, spec.readsLeftInPlace() ? spec.rangesOfA : GemmRanges());
+        stripHeightsOf(spec.listed && spec.listed.ofRows ? std::nullopt : Emitter::constantOf(spec.m),
+                       Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock), hasTiles ? kFewestRows - 1 : stripRows,
+                       spec.readsLeftInPlace() ? spec.rangesOfA : GemmRanges());
   }
 }
 

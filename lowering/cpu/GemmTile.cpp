@@ -41,7 +41,9 @@ public:
     Value columnBlock = emit.sub(tile, emit.mul(rowBlock, plan.columnBlocks));
     firstRow = emit.mul(rowBlock, plan.rowsPerBlock);
     rows = emit.min(plan.rowsPerBlock, emit.sub(spec.m, firstRow));
-    left.enterTile(firstRow, rows);
+    if (spec.listed && spec.listed.ofRows)
+      listedRows = emit.max(emit.min(rows, emit.sub(spec.listed.count, firstRow)), int64_t(0));
+    left.enterTile(firstRow, listedRows ? listedRows : rows);
     Value firstPanel = emit.mul(columnBlock, plan.panelsPerBlock);
     Value panels = emit.min(plan.panelsPerBlock, emit.sub(plan.panels, firstPanel));
     emit.branch(plan.streamsRight, [&] { streamPanels(firstPanel, panels); }, [&] { multiplyPanels(firstPanel, panels); });
@@ -60,7 +62,8 @@ private:
     sumsPitch = emit.constant(plan.width);
     repeat(plan.depthBlocks, [&](Value block) {
       startDepth = emit.mul(block, plan.depthPerBlock);
-      depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
+      Value steps = spec.listed && !spec.listed.ofRows ? spec.listed.count : spec.k;
+      depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(steps, startDepth)), int64_t(0));
       isLater = emit.less(emit.constant(0), block);
       isLast = emit.equal(block, emit.sub(plan.depthBlocks, 1));
       left.stage(startDepth, depth);
@@ -147,13 +150,27 @@ private:
   void emitColumns(Value column, Value columns, int64_t vectors) {
     if (isStreamed)
       return finishStrip(firstRow, rows, panelSums, column, columns, vectors);
-    right = placeRight(emit, spec, plan, {startDepth, depth, scratch.packed, computedPanel}, column,
-                       columns ? columns : emit.constant(plan.width));
+    auto place = [&] {
+      right = placeRight(emit, spec, plan, {startDepth, depth, scratch.packed, computedPanel}, column,
+                         columns ? columns : emit.constant(plan.width));
+    };
+    if (!listedRows || spec.readsRightInPlace()) {
+      place();
+    } else { // no row, no panel
+      emit.branch(emit.less(emit.constant(0), listedRows), place);
+      right = scratch.packed;
+    }
     emitStrips(column, columns, vectors);
   }
 
-  /// Calls `body` with the first row and the number of rows of each strip.
+  /// Calls `body` with the first row and the number of rows of each strip. Rows that are not listed are in strips of their own.
   void forStrips(llvm::function_ref<void(Value, Value)> body) {
+    if (listedRows) // one call, since the epilogue's code is in it
+      return repeat(emit.constant(2), [&](Value part) {
+        Value isListed = emit.equal(part, emit.constant(0));
+        cutStrips(emit.select(isListed, emit.constant(0), listedRows),
+                  emit.select(isListed, listedRows, emit.sub(rows, listedRows)), body);
+      });
     if (!left.hasStripsInRanges())
       return cutStrips(emit.constant(0), rows, body);
     left.forRanges([&](Value row, Value count) { cutStrips(row, count, body); });
@@ -161,14 +178,14 @@ private:
   void cutStrips(Value first, Value count, llvm::function_ref<void(Value, Value)> body) {
     if (isTiles) { // full ones, and what is left; all rows where there are too few for tiles
       std::optional<int64_t> m = Emitter::constantOf(spec.m);
-      bool allSame = m && !spec.rangesOfA && (*m % kStripRows == 0 || *m < kStripRows);
+      bool allSame = m && !spec.rangesOfA && !listedRows && (*m % kStripRows == 0 || *m < kStripRows);
       return repeat(emit.ceilDiv(count, kStripRows), [&](Value strip) {
         Value row = emit.mul(strip, kStripRows);
         body(emit.add(first, row), allSame ? usualRows(emit, spec) : emit.min(emit.sub(count, row), kStripRows));
       });
     }
     Value strips = emit.ceilDiv(count, plan.stripRows);
-    Value height = emit.div(count, spec.rangesOfA ? emit.max(strips, 1) : strips);
+    Value height = emit.div(count, spec.rangesOfA || listedRows ? emit.max(strips, 1) : strips);
     Value taller = emit.sub(count, emit.mul(height, strips));
     repeat(strips, [&](Value strip) {
       Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
@@ -181,10 +198,24 @@ private:
       Value stripSums = emit.at(panelSums, element, emit.mul(row, sumsPerRow));
       if (spec.target.address)
         emit.branch(isLast, [&] { fetchTarget(emit.add(firstRow, row), stripRows, column, vectors); });
-      emit.branch(
-          plan.multipliesTiles, [&] { callTileKernel(row, stripRows, stripSums, vectors); },
-          [&] { callMicroKernel(row, stripRows, stripSums, vectors); });
+      auto multiply = [&] {
+        emit.branch(
+            plan.multipliesTiles, [&] { callTileKernel(row, stripRows, stripSums, vectors); },
+            [&] { callMicroKernel(row, stripRows, stripSums, vectors); });
+      };
+      if (listedRows)
+        emit.branch(emit.less(row, listedRows), multiply, [&] { clearSums(stripRows, stripSums, vectors); });
+      else
+        multiply();
       emit.branch(isLast, [&] { finishStrip(emit.add(firstRow, row), stripRows, stripSums, column, columns, vectors); });
+    });
+  }
+
+  void clearSums(Value stripRows, Value stripSums, int64_t vectors) {
+    Value zero = emit.zero(vector);
+    emit.loop(emit.constant(0), stripRows, 1, [&](Value row) {
+      for (int64_t part = 0; part < vectors; ++part)
+        emit.store(zero, emit.at(stripSums, element, emit.add(emit.mul(row, plan.width), part * lanes)), bytes * lanes);
     });
   }
 
@@ -296,7 +327,7 @@ private:
   Value right; ///< the panel of B, wherever it is
   GemmOperand computedPanel;
   bool mayBePartial, mayBeFull;
-  Value firstRow, rows;
+  Value firstRow, rows, listedRows; ///< the last one null: all
   Value startDepth, depth, isLater, isLast;
   Value panelSums, sumsPerRow;
   Value sumsPitch;         ///< elements from one row of sums to the next, when they are finished

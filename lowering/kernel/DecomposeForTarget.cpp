@@ -45,11 +45,19 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
   using DecomposeForTargetBase::DecomposeForTargetBase;
 
   /// Why the kernel is not to be used, or nothing. `typed`: the same in the types that it will have.
-  std::optional<std::string> reasonAgainst(const Target &chosen, KernelOpInterface typed) {
+  std::optional<std::string> reasonAgainst(const Target &chosen, Operation *typed) {
     StringRef mnemonic = typed->getName().stripDialect();
     if (llvm::is_contained(without, "all") || llvm::is_contained(without, mnemonic))
       return std::string(); // wished for: nothing to say
-    return chosen.refuses(typed);
+    if (auto kernel = dyn_cast<KernelOpInterface>(typed))
+      return chosen.refuses(kernel);
+    if (chosen.mostCostOfOperand() > 0) // what is left out is a matter of how an operand is read
+      return std::nullopt;
+    return "not supported yet: contractions of " + chosen.name().str() + " without what a condition leaves out";
+  }
+  /// Whether a target may have no kernel for it: a contraction that can be taken apart, and all other kernels of the tensor form.
+  static bool mayBeRefused(Operation *op) {
+    return isa<KernelOpInterface>(op) || (op->hasTrait<Contraction>() && isa<DecomposableOpInterface>(op));
   }
 
   /// The ops that an op was taken apart into, and why; the reason is empty where that was wished for.
@@ -98,15 +106,15 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     }
   }
 
-  void takeApart(KernelOpInterface kernel, const std::string &reason) {
-    auto fused = dyn_cast<DecomposableOpInterface>(kernel.getOperation());
+  void takeApart(Operation *kernel, const std::string &reason) {
+    auto fused = dyn_cast<DecomposableOpInterface>(kernel);
     if (!fused)
       return; // the target says so itself when the op gets to it
     Operation *before = kernel->getPrevNode();
     OpBuilder builder(kernel);
     KeepCompute keep(builder, kernel);
     SmallVector<Value> values = fused.decompose(builder);
-    Parts &parts = apart.emplace_back(Parts{kernel.getLoc(), reason, {}, values});
+    Parts &parts = apart.emplace_back(Parts{kernel->getLoc(), reason, {}, values});
     for (Operation *made = before ? before->getNextNode() : &kernel->getBlock()->front(); made != kernel;
          made = made->getNextNode())
       parts.ops.push_back(made);
@@ -134,10 +142,13 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
         return signalPassFailure();
       }
     apart.clear();
-    SmallVector<std::pair<KernelOpInterface, std::string>> refused;
+    SmallVector<std::pair<Operation *, std::string>> refused;
     TypedCopy copy(getOperation());
-    SmallVector<std::pair<KernelOpInterface, KernelOpInterface>> kernels; // and as they will be
-    getOperation().walk([&](KernelOpInterface kernel) { kernels.emplace_back(kernel, copy.of(kernel)); });
+    SmallVector<std::pair<Operation *, Operation *>> kernels; // and as they will be
+    getOperation().walk([&](Operation *op) {
+      if (mayBeRefused(op))
+        kernels.emplace_back(op, copy.of(op));
+    });
     copy.apply();
     for (auto [kernel, typed] : kernels)
       if (std::optional<std::string> reason = reasonAgainst(*chosen, typed))

@@ -1,5 +1,6 @@
 // Tensor form to kernel form. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/Contractions.h"
 #include "dialect/ElementModel.h"
 #include "lowering/Passes.h"
 #include "lowering/kernel/ElementCode.h"
@@ -26,9 +27,17 @@ public:
 
 private:
   void selectBlock(Block &block);
-  bool isSumStored(DotOp dot, const llvm::DenseSet<Value> &fused);
-  void selectDot(DotOp dot);
-  void computeOperand(Value operand, Region &element);
+  bool isSumStored(Operation *dot, const llvm::DenseSet<Value> &fused);
+  /// Of a contraction: an operand with its labels, and its dimensions that a condition has.
+  struct Factor {
+    Value tensor;
+    DenseI64ArrayAttr labels;
+    Value where; ///< null: none
+    SmallVector<int64_t> dims;
+  };
+  template <typename Dot> void selectDot(Dot dot, Factor a, Factor b);
+  Value memoryOf(const Factor &factor) { return factor.where ? Value() : memoryOf(factor.tensor); }
+  void computeOperand(const Factor &factor, Region &element);
   void collectNest(Operation *op, SmallVectorImpl<Value> &rowResults, SmallVectorImpl<Value> &group);
   void selectNest(Operation *op);
   void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers,
@@ -60,9 +69,10 @@ void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> g
 
 // ---- kernels
 
-/// The code of an element of a contraction's operand, if that has no memory.
-void Selector::computeOperand(Value operand, Region &element) {
-  if (memoryOf(operand))
+/// The code of an element of a contraction's operand, if that has no memory, or only counts under a condition.
+void Selector::computeOperand(const Factor &factor, Region &element) {
+  Value operand = factor.tensor;
+  if (memoryOf(factor))
     return;
   Block *block = new Block;
   element.push_back(block);
@@ -71,12 +81,19 @@ void Selector::computeOperand(Value operand, Region &element) {
   OpBuilder inside = OpBuilder::atBlockEnd(block);
   ElementCode code(inside, [&](Value value) { return memoryOf(value); });
   Value scalar = code.element(operand, block->getArguments());
+  if (factor.where) {
+    SmallVector<Value> place;
+    for (int64_t dim : factor.dims)
+      place.push_back(block->getArgument(dim));
+    Value zero = arith::ConstantOp::create(inside, operand.getLoc(), inside.getZeroAttr(scalar.getType()));
+    scalar = arith::SelectOp::create(inside, operand.getLoc(), code.element(factor.where, place), scalar, zero);
+  }
   YieldOp::create(inside, operand.getLoc(), scalar);
 }
 
 /// Whether anything reaches the sum of a contraction without passing through a value that is fused with it.
-bool Selector::isSumStored(DotOp dot, const llvm::DenseSet<Value> &fused) {
-  SmallVector<Value> work{dot.getY()};
+bool Selector::isSumStored(Operation *dot, const llvm::DenseSet<Value> &fused) {
+  SmallVector<Value> work{dot->getResult(0)};
   llvm::DenseSet<Value> seen;
   while (!work.empty())
     for (Operation *user : work.pop_back_val().getUsers()) {
@@ -94,7 +111,7 @@ bool Selector::isSumStored(DotOp dot, const llvm::DenseSet<Value> &fused) {
   return false;
 }
 
-void Selector::selectDot(DotOp dot) {
+template <typename Dot> void Selector::selectDot(Dot dot, Factor a, Factor b) {
   int64_t rank = tensorOf(dot.getY()).getRank();
   SmallVector<Value> fused = groups.collect(dot, dot.getY(), rank);
   llvm::DenseSet<Value> inGroup(fused.begin(), fused.end());
@@ -110,20 +127,19 @@ void Selector::selectDot(DotOp dot) {
     types.push_back(value.getType());
   }
   // The operand that has the last result dimension is b, the vector operand.
-  bool swap = rank > 0 && !llvm::is_contained(dot.getBLabels(), rank - 1);
-  Value a = swap ? dot.getB() : dot.getA(), b = swap ? dot.getA() : dot.getB();
+  if (rank > 0 && !llvm::is_contained(b.labels.asArrayRef(), rank - 1))
+    std::swap(a, b);
   OpBuilder builder(dot);
-  auto gemm = GemmOp::create(
-      builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
-      swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank),
-      memoryOf(a) ? TypeAttr() : TypeAttr::get(a.getType()), memoryOf(b) ? TypeAttr() : TypeAttr::get(b.getType()));
+  auto gemm = GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), a.labels, b.labels,
+                             builder.getI64IntegerAttr(rank), memoryOf(a) ? TypeAttr() : TypeAttr::get(a.tensor.getType()),
+                             memoryOf(b) ? TypeAttr() : TypeAttr::get(b.tensor.getType()));
   computeOperand(a, gemm.getAElement());
   computeOperand(b, gemm.getBElement());
   Block *block = new Block;
   gemm.getBody().push_back(block);
   for (int64_t i = 0; i < rank; ++i)
     block->addArgument(builder.getIndexType(), dot.getLoc());
-  const Type element = tensorOf(dot.getY()).getElementType(), compute = elementModel(tensorOf(a).getElementType()).compute;
+  const Type element = tensorOf(dot.getY()).getElementType(), compute = elementModel(tensorOf(a.tensor).getElementType()).compute;
   Value sum = block->addArgument(compute, dot.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(block);
   if (element != compute)
@@ -230,7 +246,14 @@ void Selector::selectBlock(Block &block) {
         if (auto it = placed.find(operand.get()); it != placed.end())
           operand.set(it->second);
     if (auto dot = dyn_cast<DotOp>(op)) {
-      selectDot(dot);
+      selectDot(dot, {dot.getA(), dot.getALabelsAttr(), {}, {}}, {dot.getB(), dot.getBLabelsAttr(), {}, {}});
+      dead.push_back(op);
+    } else if (auto dot = dyn_cast<DotWhereOp>(op)) {
+      auto factorOf = [&](Value tensor, DenseI64ArrayAttr labels) {
+        SmallVector<int64_t> dims = dot.dimsOfWhere(labels);
+        return Factor{tensor, labels, dims.empty() ? Value() : dot.getWhere(), dims};
+      };
+      selectDot(dot, factorOf(dot.getA(), dot.getALabelsAttr()), factorOf(dot.getB(), dot.getBLabelsAttr()));
       dead.push_back(op);
     } else if (isKernel(op) || isAddress(op)) {
       if (!isa<KernelOpInterface>(op)) // whose regions are code, not tensors

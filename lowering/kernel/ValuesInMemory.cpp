@@ -110,6 +110,9 @@ bool MemoryChoice::isReadInRanges(Value value) {
 /// What contractions compute where they would pack it, instead of reading it from memory.
 bool MemoryChoice::isOperandCode(Value value) {
   Operation *op = value.getDefiningOp();
+  if (!isa<FloatType>(
+          cast<RankedTensorType>(value.getType()).getElementType())) // a condition is read before it is known what is packed
+    return false;
   if (isEnlarged(op))
     return true;
   if (isReadWhereItLies(op) && costOfTree(value) == costOf(op))

@@ -251,3 +251,35 @@ func.func @gumbel_c2(%x: tensor<8xf32>) {
   %y = tenon.gumbel %x site 4294967296 : tensor<8xf32>
   return
 }
+
+// -----
+// dot_where C3: what dot asks for.
+func.func @dot_where_c3(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>, %c: tensor<4xi1>) {
+  // expected-error @+1 {{'tenon.dot_where' op expects result dimension 2 in an operand}}
+  %y = tenon.dot_where %a[0, 3], %b[1, 3] where %c[0] : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4xi1> -> tensor<4x5x6xf32>
+  return
+}
+
+// -----
+// dot_where C6: a label per dimension of the condition ..
+func.func @dot_where_c6(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>, %c: tensor<4x8xi1>) {
+  // expected-error @+1 {{'tenon.dot_where' op expects a label per dimension of its condition, at least one, all different, got 1 for rank 2}}
+  %y = tenon.dot_where %a[0, 2], %b[1, 2] where %c[0] : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x8xi1> -> tensor<4x5xf32>
+  return
+}
+
+// -----
+// dot_where C6: .. of its size.
+func.func @dot_where_c6_size(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>, %c: tensor<5xi1>) {
+  // expected-error @+1 {{'tenon.dot_where' op expects label 0 of its condition to have one size, got 4 and 5}}
+  %y = tenon.dot_where %a[0, 2], %b[1, 2] where %c[0] : tensor<4x8xf32>, tensor<5x8xf32>, tensor<5xi1> -> tensor<4x5xf32>
+  return
+}
+
+// -----
+// dot_where C7.
+func.func @dot_where_c7(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>, %c: tensor<4x5xi1>) {
+  // expected-error @+1 {{'tenon.dot_where' op expects a condition whose labels are all summed, or all of one operand alone}}
+  %y = tenon.dot_where %a[0, 2], %b[1, 2] where %c[0, 1] : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x5xi1> -> tensor<4x5xf32>
+  return
+}

@@ -5,6 +5,8 @@
 func.func @layers(%x: tensor<4x8xf32>, %w: tensor<5x8xf32>, %labels: tensor<4xi32>, %where: tensor<4xi1>, %row: tensor<4xf32>, %depth: index) {
   // CHECK: %{{.*}} = tenon.dot %{{.*}}[0, 2], %{{.*}}[1, 2] : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
   %d = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
+  // CHECK: %{{.*}} = tenon.dot_where %{{.*}}[0, 2], %{{.*}}[1, 2] where %{{.*}}[0] : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4xi1> -> tensor<4x5xf32>
+  %dw = tenon.dot_where %x[0, 2], %w[1, 2] where %where[0] : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4xi1> -> tensor<4x5xf32>
   // CHECK: %{{.*}} = tenon.reduce max %{{.*}} [0, 1] : tensor<4x8xf32> -> tensor<f32>
   %r = tenon.reduce max %x [0, 1] : tensor<4x8xf32> -> tensor<f32>
   // CHECK: %{{.*}} = tenon.running_sum %{{.*}} dim 0 : tensor<4x8xf32>

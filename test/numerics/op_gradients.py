@@ -229,7 +229,7 @@ def differentiable():
     """Names of the ops that have a gradient rule, from TableGen."""
     dialect = os.path.join(ROOT, "dialect")
     program = shutil.which("llvm-tblgen", path="/usr/lib/llvm-22/bin") or "llvm-tblgen"  # that of the distribution is older
-    command = [program, "--dump-json", os.path.join(dialect, "TenonOps.td"), "-I", ROOT, "-I", dialect]
+    command = [program, "--dump-json", os.path.join(dialect, "AllOps.td"), "-I", ROOT, "-I", dialect]
     for folder in os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":"):
         command += ["-I", folder]
     records = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

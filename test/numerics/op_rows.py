@@ -52,6 +52,13 @@ row("max with a number", "A C", AC, "max($p, 0.25) * min($p, -0.25)")
 row("where", "A C", PQ, "where($p < $q, $p * $p, sin($q))")
 row("where of integers", "A C", PQ,
     "where(iota[A]() + iota[C]() mod 2 == 1 and not (iota[A]() == iota[C]()) or iota[C]() div 3 != 1, $p, $q)")
+row("where of a contraction", "B T C", {"p": "A, E", "w": "C, E"}, "where(ids mod 3 == 1, dot[E](sin($p[A: some]), $w), 0)")
+row("where of contractions in each other", "B T C", {"p": "A, E", "u": "F, E", "v": "F, E", "w": "C, F"},
+    "where(ids mod 4 != 1 and near > 1, near * dot[F](tanh(dot[E]($x, $u)) * dot[E]($x, $v), $w), 0)",
+    "let $x = sin($p[A: some])")
+row("where of a contraction, of places alone", "A C", {"p": "A, E", "w": "C, E"}, "where(iota[A]() != 1, dot[E]($p, $w), 0)")
+row("cross_entropy where, of a contraction", "B T", {"p": "A, E", "w": "C, E"},
+    "cross_entropy[C](dot[E](sin($p[A: some]), $w), target mod C, where = ids mod 3 != 0)")
 row("where of all and any", "A C", PQ, "where(all[C]($p > -2), $p, $q) * where(any[C]($q > 2), $p, $q)")
 row("real of integers", "B T", {"p": "A"}, "$p[A: some] * real(ids) / 256 + real(near) * $p[A: other]")
 row("repeated along an axis", "A C", {"p": "A, C", "q": "C"}, "$p * $q + $q ^ 2")
