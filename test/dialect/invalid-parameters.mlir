@@ -31,6 +31,11 @@ tenon.parameter @p stacked {lr = array<f64: 1.0, 2.0>} : tensor<3x8xf32>
 tenon.parameter @p {offset = -64 : i64} : tensor<3xf32>
 
 // -----
+// parameter C4: its last stack element.
+// expected-error @+1 {{'tenon.parameter' op expects offset and stride of an arena that ends below byte 4611686018427387904, got 64 and 4611686018427387904}}
+tenon.parameter @p stacked {offset = 64 : i64, stride = 4611686018427387904 : i64} : tensor<3x8xf32>
+
+// -----
 // parameter C5.
 // expected-error @+1 {{'tenon.parameter' op expects no value of tenon.whole, got true}}
 tenon.parameter @p {tenon.whole = true} : tensor<3xf32>
