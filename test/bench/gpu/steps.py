@@ -34,7 +34,7 @@ class Peer:
         self.forward = torch.compile(self.model) if compiled else self.model
 
     def step(self):
-        with self.torch.device("cuda"), self.torch.autocast("cuda", dtype=self.torch.bfloat16):
+        with self.torch.autocast("cuda", dtype=self.torch.bfloat16):
             loss = sum(self.forward(**self.batch).values())
         loss.backward()
         self.torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.bound)

@@ -74,7 +74,7 @@ class Transformer(nn.Module):
         return getattr(self, self.names[0]).weight
 
     def forward(self, ids):
-        x = F.embedding(ids, self.table()) + getattr(self, self.names[1])(torch.arange(ids.size(1)))
+        x = F.embedding(ids, self.table()) + getattr(self, self.names[1])(torch.arange(ids.size(1), device=ids.device))
         x = F.dropout(x, self.rate, self.training)
         for block in self.h:
             x = block(x)
