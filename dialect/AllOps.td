@@ -2,3 +2,4 @@
 // that few files know has a header of its own.
 include "TenonOps.td"
 include "RoundOps.td"
+include "BlockOps.td"

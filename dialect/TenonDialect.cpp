@@ -1,4 +1,5 @@
 #include "dialect/TenonDialect.h"
+#include "dialect/Blocks.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -65,5 +66,5 @@ void tenon::TenonDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/TenonOps.cpp.inc"
       >();
-  addOperations<SkipOp>();
+  addOperations<SkipOp, RegroupOp>();
 }
