@@ -4,7 +4,7 @@
 usage: recurrences.py bits|memory [--spoil]
 
   bits    gradients and losses of specs/recurrences.tn have the bits of `save = all`, in f32, bf16 and f64, where k divides the
-          length, does not, is above it, and 1; where the length is known at run time only, and before
+          length, does not, is above it, and 1
                                        --spoil: another seed of the draws, which must be noticed
   memory  in the plan of a small Mamba every place takes less with k than with `save = blocks`, which keeps its state
                                        --spoil: the recipe says no k
@@ -22,18 +22,17 @@ import driver  # noqa: E402
 import tensors  # noqa: E402
 
 B, D = 3, 8
-# element, options, length, whether it is known before, steps
-CASES = [("f32", [], 19, False, [4]), ("f32", [], 12, False, [4]), ("f32", [], 3, False, [4]),
-         ("bf16", ["--numerics", "bf16"], 19, False, [4]), ("f64", ["--f64"], 19, True, [1, 4, 32])]
+# element, options, length, steps
+CASES = [("f32", [], 19, [4]), ("bf16", ["--numerics", "bf16"], 12, [4]), ("f64", ["--f64"], 19, [1, 4, 32])]
 
 
 def gradients(folder, text, case, seed):
-    element, options, length, known, _ = case
+    element, options, length, _ = case
     count = B * length * D
     given = {"x": [0.05 * (k * 7 % 41) - 1 for k in range(count)], "t": [0.1 * (k * 3 % 17) - 0.8 for k in range(count)]}
     given = {name: tensors.Tensor("f64" if element == "f64" else "f32", [B, length, D], values) for name, values in given.items()}
     given["len"] = tensors.Tensor("i32", [B], [length, max(length - 2, 1), 1])
-    path = driver.specification(text.replace("B = 3", f"B = 3, T = {length}") if known else text, "recurrences")
+    path = driver.specification(text.replace("B = 3", f"B = 3, T = {length}"), "recurrences")
     words = ["--recipe", "blocks", *options, "--init", "--seed", seed, "--tier", driver.best_tier()]
     return driver.gradients(folder, path, given, *words)
 
@@ -43,7 +42,7 @@ def bits(folder, spoil):
         text = file.read()
     wrong = []
     for case in CASES[:1] if spoil else CASES:
-        element, _, length, _, steps = case
+        element, _, length, steps = case
         losses, expected = gradients(folder, text.replace("blocks(steps = 4)", "all"), case, 5)
         for k in steps:
             others = gradients(folder, text.replace("steps = 4", f"steps = {k}"), case, 6 if spoil else 5)
@@ -59,14 +58,14 @@ def bits(folder, spoil):
 def plan(folder, text, places):
     path = os.path.join(folder, "mamba.tn")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    words = ("--recipe", "small", "--entry", "train", "--bind", f"T={places}", "--json")
+        file.write(text.replace("B = 8, T = 128", f"B = 8, T = {places}"))
+    words = ("--recipe", "small", "--entry", "train", "--json")
     return json.loads(driver.tenon("inspect", path, *words))["report"][0]
 
 
 def memory(folder, spoil):
     with open(driver.model("mamba.tn"), encoding="utf-8") as file:
-        text = file.read().replace("B = 8, T = 128", "B = 8")
+        text = file.read()
     blocks = re.sub(r"(\n +)(optimizer +=)", r"\1save = blocks\1\2", text)
     steps = blocks if spoil else blocks.replace("save = blocks", "save = blocks(steps = 16)")
     found = {name: [plan(folder, each, places)["workspace"] for places in (128, 256)]
