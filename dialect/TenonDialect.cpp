@@ -1,6 +1,6 @@
 #include "dialect/TenonDialect.h"
-#include "dialect/Contractions.h"
 #include "dialect/Blocks.h"
+#include "dialect/Contractions.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -3,7 +3,7 @@
 
 usage: recurrences.py bits|memory [--spoil]
 
-  bits    gradients and losses of specs/recurrences.tn have the bits of `save = all`, in f32, bf16 and f64, where k divides the
+  bits    gradients and losses of Inputs/recurrences.tn have the bits of `save = all`, in f32, bf16 and f64, where k divides the
           length, does not, is above it, and 1
                                        --spoil: another seed of the draws, which must be noticed
   memory  in the plan of a small Mamba every place takes less with k than with `save = blocks`, which keeps its state
@@ -38,7 +38,7 @@ def gradients(folder, text, case, seed):
 
 
 def bits(folder, spoil):
-    with open(os.path.join(HERE, "specs", "recurrences.tn"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, "Inputs", "recurrences.tn"), encoding="utf-8") as file:
         text = file.read()
     wrong = []
     for case in CASES[:1] if spoil else CASES:
