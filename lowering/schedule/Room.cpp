@@ -53,6 +53,11 @@ std::vector<std::vector<int64_t>> pointsOf(unsigned dims) {
   return points;
 }
 
+/// Whether some rounds of a loop do not run, and values decide which: places of the last block of rounds may lie behind the end.
+bool leavesRoundsOut(LoopOp loop) {
+  return llvm::any_of(loop.getBody().getOps<SkipOp>(), [](SkipOp skip) { return !skip.getRounds(); });
+}
+
 /// The bytes that the steps of a place add in the first and in the last iterations of the loops around.
 struct Span {
   AffineExpr least, most;
@@ -67,7 +72,9 @@ Span spanOf(Operation *op, PlaceAttr place) {
     if (step.getLoop() >= 0) {
       auto loop = cast<LoopOp>(cast<BlockArgument>(loopIndex(op, step.getLoop())).getOwner()->getParentOp());
       low = low + loop.getFirst();
-      high = high + loop.getFirst() + loop.getCount().getResult(0) - 1;
+      high = high + loop.getFirst();
+      if (!leavesRoundsOut(loop))
+        high = high + loop.getCount().getResult(0) - 1;
     }
     span.least = span.least + bytes * low;
     span.most = span.most + bytes * high;

@@ -90,7 +90,8 @@ private:
       if (failed(check(op, place)))
         return failure();
     if (auto placed = dyn_cast<PlaceOp>(op.getOperation()))
-      return failure(failed(checkEnds(op, placed.getPlace(), tensorOf(placed.getValue()))) || failed(checkPanels(placed)));
+      return failure((!placed.use_empty() && failed(checkEnds(op, placed.getPlace(), tensorOf(placed.getValue())))) ||
+                     failed(checkPanels(placed)));
     if (PlaceAttr written = op.placeWritten(); written && op.typeMoved() && failed(checkEnds(op, written, op.typeMoved())))
       return failure();
     return failure(llvm::any_of(tensorOperands(op), [&](Value tensor) { return failed(checkRead(op, tensor)); }));

@@ -59,7 +59,7 @@ WEIGHTS = ["--weights", "w.safetensors"]
 MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--model " + NEEDS),
          (COMPILED, ["--set", "D=4"], "--set " + NEEDS),
          (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], "--target " + NEEDS),
-         (COMPILED, ["--f64"], "--f64 " + NEEDS),
+         ("model", ["--f64"], "--f64 " + NEEDS), ("run", ["--f64"], "keeps no specification"),
          ("model", ["--numerics", "bf16"], "--numerics " + NEEDS), ("run", ["--numerics", "bf16"], "keeps no specification"),
          (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16,f16}"),
          (SPECIFICATION, ["--numerics", "bf16", "--f64"], "excludes"),
@@ -133,7 +133,7 @@ ROWS = {
         ("run", ["--names", "nothing"], "nothing"),
         ("run", ["--shard-size", "1kB"], "writes several files"),
         (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=4"], "--set " + NEEDS),
-        ("run", ["--f64"], "--f64 " + NEEDS), ("run", ["--target", "cpu"], "--target " + NEEDS),
+        ("run", ["--f64"], "keeps no specification"), ("run", ["--target", "cpu"], "--target " + NEEDS),
         ("run", ["--threads", "2"], "unknown option --threads"), ("run", ["--tier", "portable"], "unknown option --tier")],
     "init": [row for row in MODEL if row[1][0] not in ("--bind", "--numerics")] + [
         ("model", ["--seed", "3"], CHANGES), ("model", ["--names", "hf"], CHANGES),

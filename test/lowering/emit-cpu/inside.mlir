@@ -63,20 +63,22 @@ func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [],
 }
 
 // -----
-func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [], tenon.scratch = 0 : i64} {
+func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<5xf32>], tenon.scratch = 0 : i64} {
   // expected-error @+1 {{expects a place inside its slot of input, got one that ends at byte 20 of 16}}
   %y = tenon.place <input 0> : tensor<5xf32>
+  tenon.copy %y to <output 0> : tensor<5xf32>
   return
 }
 
 // -----
 module {
   tenon.parameter @"w.*" stacked {stride = 64 : i64} : tensor<3x4xf32>
-  func.func @f() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [], tenon.scratch = 0 : i64} {
+  func.func @f() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<4xf32>], tenon.scratch = 0 : i64} {
     tenon.loop 300 {
     ^bb0(%i: index):
       // expected-error @+1 {{expects a place inside its slot of parameters, got one that ends at byte 19152 of 192}}
       %y = tenon.place <parameters 0, [<0, () -> (64), 0>]> : tensor<4xf32>
+      tenon.copy %y to <output 0> : tensor<4xf32>
     }
     return
   }
