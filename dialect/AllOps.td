@@ -3,3 +3,4 @@
 include "TenonOps.td"
 include "RoundOps.td"
 include "ContractionOps.td"
+include "BlockOps.td"

@@ -6,6 +6,8 @@ using namespace mlir;
 namespace tenon {
 
 void Buffer::move(Step step) {
+  if (!step.depth && step.shift == 0)
+    return;
   auto fixed = llvm::find_if(steps, [&](const Step &known) { return !known.depth && known.bytes == step.bytes; });
   if (fixed != steps.end()) {
     step.shift += fixed->shift;

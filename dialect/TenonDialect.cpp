@@ -1,4 +1,5 @@
 #include "dialect/TenonDialect.h"
+#include "dialect/Blocks.h"
 #include "dialect/Contractions.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
@@ -66,5 +67,5 @@ void tenon::TenonDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/TenonOps.cpp.inc"
       >();
-  addOperations<SkipOp, DotWhereOp>();
+  addOperations<SkipOp, DotWhereOp, RegroupOp>();
 }

@@ -105,8 +105,11 @@ void Compilation::describeRecipe() {
       continue;
     if (!request.grad)
       describeOptimizer(function, *recipe, diagnostics);
-    if (const Setting *save = recipe->find("save"))
+    if (const Setting *save = recipe->find("save")) {
       function->setAttr("tenon.save", StringAttr::get(context.get(), save->text));
+      if (const Setting *steps = keywordOf(save, "steps"))
+        function->setAttr("tenon.save_steps", Builder(context.get()).getI64IntegerAttr(steps->integer));
+    }
   }
 }
 

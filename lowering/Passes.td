@@ -150,6 +150,11 @@ def RecomputeBlocks : Pass<"tenon-recompute-blocks", "::mlir::func::FuncOp"> {
     for one depth of the outer one. Saved values that somebody else reads (a contraction over all places of a recurrence) stay.
     States are not written again; random numbers are functions of the depth, so they are the same.
 
+    With `tenon.save_steps = k` a recurrence and its twin become loops over blocks of k rounds first, with a loop through the
+    block in each: the outer ones are treated like a stack, so that carries are saved in front of each block and the copy of the
+    block saves what its own twin loads. A recurrence is a loop that reads something at its place and no parameter by it, all of
+    whose rounds run. What is read of the last round of a carry that is collected is read of the last carry.
+
     Behind differentiation and mixed precision: the copy gives the numbers that would have been saved, rounded where they are
     rounded, so gradients have the same bits.
 

@@ -109,7 +109,8 @@ static constexpr ExplainPage kRecipesAsAWhole[] = {
     {"T0629", "a setting that nothing reads",
      "With `data = caller` a program makes the batches and calls the training step, so it also decides when to evaluate, to save "
      "and to end: `steps`, `epochs`, `checkpoint`, `stop`, `average` and `valid` are for `tenon train`, which makes batches from "
-     "a data task. `steps` and `epochs` are read all the same where the warm-up of the schedule is a share of the run.",
+     "a data task. `steps` and `epochs` are read all the same where the warm-up of the schedule is a share of the run. "
+     "`save = blocks(steps = k)` is about recurrences, which save every k-th carry.",
      "data = caller  steps = 1000  stop = patience(5)", "data = caller"},
     {"T0630", "a loss that is not evaluated",
      "A recipe evaluates the losses and metrics that it trains, and of the others those whose inputs its data make: a text for "

@@ -18,7 +18,7 @@ const std::vector<Parameter> &settings(bool train) {
                                                      call("clip", "clipping"),
                                                      starting(whole("accumulate"), 1),
                                                      starting(whole("slices", 1, 4096), 1),
-                                                     choice("save", {"all", "blocks"}),
+                                                     call("save", "way of saving"),
                                                      call("numerics", "numerics"),
                                                      open(whole("steps")),
                                                      open(positive("epochs")),
@@ -112,7 +112,9 @@ static std::vector<Function> runs() {
             of("lowest", Type::Bool)},
            false,
            {}},
-          {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}}};
+          {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
+          {"way of saving", "all", {}, false, {}},
+          {"way of saving", "blocks", {starting(whole("steps"), 1)}, false, {}}};
 }
 
 static std::vector<Function> methods() {

@@ -71,11 +71,9 @@ bool MemoryChoice::couldJoinItsMaker(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  if (isAddress(op))
-    return false;
   if (isKernel(op) || inMemory.contains(value) || op->hasTrait<ReadsRows>()) // there is a pass over the rows
     return true;
-  return op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), [&](Value operand) {
+  return (op->hasTrait<Elementwise>() || isAddress(op)) && llvm::any_of(op->getOperands(), [&](Value operand) {
            return isa<RankedTensorType>(operand.getType()) && operand.getParentBlock() == op->getBlock() &&
                   couldJoinItsMaker(operand);
          });

@@ -40,6 +40,7 @@ private:
   unsigned newSlot(AffineExpr bytes, int64_t begin, int64_t end);
   LogicalResult placeBlock(Block &block);
   LogicalResult placeStack(StackOp stack);
+  void placeSaved(StackOp stack, const DenseMap<Value, int64_t> &historyOf);
   LogicalResult placeTemporaries(KernelOpInterface kernel);
   void placeResult(OpResult result);
   std::optional<Buffer> sinkOf(OpResult result);
@@ -186,6 +187,36 @@ LogicalResult Planner::placeTemporaries(KernelOpInterface kernel) {
   return success();
 }
 
+/// What a stack keeps of every depth. `historyOf`: of new carries whose old ones are kept, the slot of these.
+void Planner::placeSaved(StackOp stack, const DenseMap<Value, int64_t> &historyOf) {
+  Block &body = stack.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  const unsigned carries = stack.getCarries().size();
+  auto [begin, end] = at[stack];
+  for (unsigned j = carries; j < stack.getNumResults(); ++j) {
+    OpResult saved = stack->getResult(j);
+    if (saved.use_empty())
+      continue;
+    auto yielded = yield.getOperand(j);
+    AffineExpr bytes = tensorBytes(tensorOf(yielded));
+    if (!plan.buffers.contains(saved)) { // else a history of carries, or kept by a loop around this one for each of its rounds
+      // The new carries are the old ones from the second on.
+      if (auto kept = historyOf.find(yielded); kept != historyOf.end()) {
+        plan.buffers[saved] = {Buffer::Base::Workspace, kept->second, {{Value(), bytes, 1}}};
+        intervals[kept->second].end = std::max(intervals[kept->second].end, lastUse(saved));
+        continue;
+      }
+      unsigned slot = newSlot(bytes * stack.countForm(), begin, std::max(end, lastUse(saved)));
+      plan.buffers[saved] = {Buffer::Base::Workspace, int64_t(slot), {}};
+    }
+    if (awaitsPlaceIn(body, yielded)) {
+      Buffer place = plan.buffers[saved];
+      place.move({body.getArgument(0), bytes, -int64_t(stack.getFirst())});
+      plan.buffers[yielded] = place;
+    }
+  }
+}
+
 LogicalResult Planner::placeStack(StackOp stack) {
   Block &body = stack.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
@@ -194,7 +225,7 @@ LogicalResult Planner::placeStack(StackOp stack) {
   auto [begin, end] = at[stack];
   AffineExpr count = stack.countForm();
   const bool endsEarly = mayEndEarly(stack);
-  DenseMap<Value, int64_t> historyOf; // of new carries whose old ones are kept: the slot of these
+  DenseMap<Value, int64_t> historyOf; // for placeSaved
   for (unsigned i = 0; i < carries; ++i) {
     BlockArgument carry = body.getArgument(i + 1);
     AffineExpr bytes = tensorBytes(tensorOf(carry));
@@ -220,22 +251,7 @@ LogicalResult Planner::placeStack(StackOp stack) {
     if (awaitsPlaceIn(body, yielded) && (history || mayWriteCarry(yielded, carry)))
       plan.buffers[yielded] = fresh;
   }
-  for (unsigned j = carries; j < stack.getNumResults(); ++j) {
-    OpResult saved = stack->getResult(j);
-    if (plan.buffers.contains(saved) || saved.use_empty())
-      continue;
-    auto yielded = yield.getOperand(j);
-    AffineExpr bytes = tensorBytes(tensorOf(yielded));
-    if (auto kept = historyOf.find(yielded); kept != historyOf.end()) { // the new carries are the old ones from the second on
-      plan.buffers[saved] = {Buffer::Base::Workspace, kept->second, {{Value(), bytes, 1}}};
-      intervals[kept->second].end = std::max(intervals[kept->second].end, lastUse(saved));
-      continue;
-    }
-    unsigned slot = newSlot(bytes * count, begin, std::max(end, lastUse(saved)));
-    plan.buffers[saved] = {Buffer::Base::Workspace, int64_t(slot), {}};
-    if (awaitsPlaceIn(body, yielded))
-      plan.buffers[yielded] = {Buffer::Base::Workspace, int64_t(slot), {{depth, bytes, -int64_t(stack.getFirst())}}};
-  }
+  placeSaved(stack, historyOf);
   if (failed(placeBlock(body)))
     return failure();
   for (unsigned i = 0; i < carries; ++i)

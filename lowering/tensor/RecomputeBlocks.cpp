@@ -1,6 +1,8 @@
 // `save = blocks` of a recipe: gradient checkpointing by depth. See Passes.td.
+#include "dialect/Refusal.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/SplitRounds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -194,14 +196,34 @@ llvm::SetVector<Operation *> forwardsOf(StackOp reversed) {
   return found;
 }
 
-/// From outside to inside: the copy of a stack inside of a stack is what its own reversed loop has beside it then.
-void recompute(Block *block) {
-  for (StackOp reversed : llvm::to_vector(block->getOps<StackOp>()))
-    if (reversed.getReverse()) {
-      for (Operation *forward : forwardsOf(reversed))
-        Recomputation(cast<StackOp>(forward), reversed).run();
-      recompute(bodyOf(reversed));
+/// From outside to inside: the copy of a stack inside of a stack is what its own reversed loop has beside it then. A recurrence
+/// is computed again in blocks of `steps` rounds, whose values are saved while the block is gone back through; 1: round by round.
+LogicalResult recompute(Block *block, int64_t steps) {
+  for (StackOp reversed : llvm::to_vector(block->getOps<StackOp>())) {
+    if (!reversed.getReverse())
+      continue;
+    SmallVector<StackOp> forwards;
+    for (Operation *forward : forwardsOf(reversed))
+      forwards.push_back(cast<StackOp>(forward));
+    const int64_t size = std::min(steps, reversed.countNumber().value_or(steps));
+    const bool inBlocks = size > 1 && isRecurrence(forwards, reversed);
+    if (inBlocks) {
+      if (!reversed.countNumber()) // formulas of the plan with rounded divisions grow without bound
+        return notSupported(forwards.front())
+               << "`save = blocks(steps = " << steps << ")` of a recurrence whose length is known at run time only; `bind` it";
+      for (StackOp &forward : forwards)
+        forward = splitRounds(forward, size);
+      reversed = splitRounds(reversed, size);
+      for (Operation &op : llvm::make_early_inc_range(*block)) // what the loops alone have read of each other
+        if (isOpTriviallyDead(&op))
+          op.erase();
     }
+    for (StackOp forward : forwards)
+      Recomputation(forward, reversed).run();
+    if (!inBlocks && failed(recompute(bodyOf(reversed), steps)))
+      return failure();
+  }
+  return success();
 }
 
 struct RecomputeBlocks : impl::RecomputeBlocksBase<RecomputeBlocks> {
@@ -209,8 +231,15 @@ struct RecomputeBlocks : impl::RecomputeBlocksBase<RecomputeBlocks> {
     auto save = getOperation()->getAttrOfType<StringAttr>("tenon.save");
     if (!save || save.getValue() != "blocks")
       return;
+    auto steps = getOperation()->getAttrOfType<IntegerAttr>("tenon.save_steps");
     Block *block = &getOperation().getBody().front();
-    recompute(block);
+    if (steps) {
+      SmallVector<StackOp> loops;
+      getOperation().walk([&](StackOp loop) { loops.push_back(loop); });
+      llvm::for_each(loops, readLastCarries);
+    }
+    if (failed(recompute(block, steps ? steps.getInt() : 1)))
+      return signalPassFailure();
     dropUnread(block);
   }
 };

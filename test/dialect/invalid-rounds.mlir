@@ -43,3 +43,27 @@ func.func @f(%stop: tensor<i1>, %n: tensor<i32>) {
   }
   return
 }
+
+// -----
+// regroup C1.
+func.func @f(%x: tensor<10x4xf32>) {
+  // expected-error @+1 {{'tenon.regroup' op expects one dimension more on one side, got 'tensor<10x4xf32>' and 'tensor<3x4x2x2xf32>'}}
+  %y = tenon.regroup %x : tensor<10x4xf32> -> tensor<3x4x2x2xf32>
+  return
+}
+
+// -----
+// regroup C2: the number of blocks.
+func.func @f(%x: tensor<10x4xf32>) {
+  // expected-error @+1 {{'tenon.regroup' op expects the rows of 'tensor<10x4xf32>' in blocks, got 'tensor<2x4x4xf32>'}}
+  %y = tenon.regroup %x : tensor<10x4xf32> -> tensor<2x4x4xf32>
+  return
+}
+
+// -----
+// regroup C2: the elements.
+func.func @f(%x: tensor<3x4x8xf64>) {
+  // expected-error @+1 {{'tenon.regroup' op expects the rows of 'tensor<10x8xf32>' in blocks, got 'tensor<3x4x8xf64>'}}
+  %y = tenon.regroup %x : tensor<3x4x8xf64> -> tensor<10x8xf32>
+  return
+}

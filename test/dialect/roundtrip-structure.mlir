@@ -71,3 +71,14 @@ func.func @rounds(%x: tensor<4xf32>, %none: tensor<i32>, %stop: tensor<i1>) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @regrouped
+func.func @regrouped(%T: index, %x: tensor<10x8xf32>, %y: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>) attributes {tenon.dims = ["T"]} {
+  // CHECK: tenon.regroup %{{.*}} : tensor<10x8xf32> -> tensor<3x4x8xf32>
+  %a = tenon.regroup %x : tensor<10x8xf32> -> tensor<3x4x8xf32>
+  // CHECK: tenon.regroup %{{.*}} : tensor<3x4x8xf32> -> tensor<10x8xf32>
+  %b = tenon.regroup %a : tensor<3x4x8xf32> -> tensor<10x8xf32>
+  // CHECK: tenon.regroup %{{.*}} : tensor<?x8xf32, {{.*}}> -> tensor<?x4x8xf32, {{.*}}>
+  %c = tenon.regroup %y : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>> -> tensor<?x4x8xf32, affine_map<(d0) -> (d0 ceildiv 4, 4, 8)>>
+  return
+}

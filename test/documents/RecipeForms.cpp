@@ -71,8 +71,9 @@ int main() {
   for (bool train : {true, false})
     for (const Parameter &setting : settings(train))
       printf("%s setting\t%d\t%s\t\n", train ? "train" : "generate", setting.works, std::string(setting.name).c_str());
-  for (const char *family : {"optimizer", "schedule", "data task", "array", "initial weights", "task", "parameter group",
-                             "clipping", "numerics", "loss scale", "checkpoint rule", "stopping rule", "average", "method"})
+  for (const char *family :
+       {"optimizer", "schedule", "data task", "array", "initial weights", "task", "parameter group", "clipping", "numerics",
+        "loss scale", "checkpoint rule", "stopping rule", "average", "way of saving", "method"})
     for (const std::string &name : names(family)) {
       const Function &function = *find(family, name);
       printf("%s\t%d\t%s\t%s\n", family, function.works, formOf(function).c_str(), inputsOf(function).c_str());

@@ -31,6 +31,7 @@ from tensors import load_safetensors  # noqa: E402
 MODELS = {
     "accumulated": ({}, {}),
     "sliced": ({}, {}),
+    "recurrent": ({}, {}),
     "short": ({}, {}),
     "masters": ({}, {}),
     "scaled": ({}, {}),

@@ -138,12 +138,21 @@ void TaskEntries::checkEvaluations(const CheckedRecipe &recipe, const Weights &w
     (void)runEval(recipe, weights, base);
 }
 
+/// `steps` of `save` is about recurrences alone.
+static void warnNoRecurrence(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
+  const Setting *steps = keywordOf(recipe.find("save"), "steps");
+  if (steps && std::none_of(entry.stacks.begin(), entry.stacks.end(), [](const StackInfo &stack) { return stack.isScan; }))
+    diagnostics.warning("T0629", steps->range, "nothing reads `steps`: the training step has no recurrence (`scan`)",
+                        "leave this out");
+}
+
 void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
                             const std::map<std::string, ParamPolicy> &policies,
                             const std::function<std::string(uint32_t)> &pathOf) {
   const std::optional<RecipeTask> task = taskOf(recipe, entry.name);
   checkDataInputs(recipe, task ? task->data : recipe.find("data"), task && task->hasId, entry, session.diagnostics);
   checkPictures(recipe, entry, session.diagnostics);
+  warnNoRecurrence(recipe, entry, session.diagnostics);
   checkReach(session, model, recipe, entry, task ? task->losses : weights, policies, pathOf);
 }
 

@@ -124,6 +124,19 @@ func.func @at_depth(%x: tensor<2x8xf32>) attributes {tenon.kind = "out", tenon.d
   return
 }
 
+// CHECK-LABEL: func.func @regrouped(
+// CHECK: %[[BLOCKS:.*]] = tenon.regroup %arg0 : tensor<10x8xf32> -> tensor<3x4x8xf32>
+// CHECK: tenon.nest
+// CHECK: tenon.at %[[BLOCKS]]
+// CHECK-NEXT: math.exp
+// CHECK-NOT: tenon.nest
+func.func @regrouped(%x: tensor<10x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %b = tenon.regroup %x : tensor<10x8xf32> -> tensor<3x4x8xf32>
+  %y = tenon.exp %b : tensor<3x4x8xf32>
+  tenon.output 0 "y", %y : tensor<3x4x8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @depth_value(
 // CHECK: tenon.stack 2
 // CHECK-NEXT: ^bb0(%[[DEPTH:.*]]: index, %[[CARRY:.*]]: tensor<i32>)
