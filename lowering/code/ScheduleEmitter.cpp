@@ -51,6 +51,11 @@ Buffer ScheduleEmitter::temporaryPlace(unsigned number) const {
   return tenon::bufferOf(cast<PlaceAttr>(places[number]), current, *arenas);
 }
 
+AffineExpr ScheduleEmitter::temporaryBytes(unsigned number) const {
+  auto place = cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]);
+  return place.getMemory() == Memory::Workspace ? arenas->slots[size_t(place.getSlot())].bytes : AffineExpr();
+}
+
 std::optional<Buffer> ScheduleEmitter::bufferOf(Value tensor) {
   if (needs)
     return std::nullopt;

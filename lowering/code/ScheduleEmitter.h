@@ -34,8 +34,9 @@ protected:
   /// The ops of the entry into the host's function. Values lie in memory, so each half may be a call of its own. Errors are
   /// reported at the ops.
   mlir::LogicalResult emitHalves();
-  /// Where temporary `number` of the current op lies.
+  /// Where temporary `number` of the current op lies, and its bytes.
   Buffer temporaryPlace(unsigned number) const;
+  mlir::AffineExpr temporaryBytes(unsigned number) const;
 
   // What the target has:
   /// Of the host's function.

@@ -21,6 +21,7 @@ LogicalResult LaunchSequence::emit(StringRef symbol) {
   argumentCount = arith::ConstantOp::create(builder, builder.getI64IntegerAttr(1));
   argumentValues = LLVM::AllocaOp::create(builder, address, i64, argumentCount, 8);
   argumentPointers = LLVM::AllocaOp::create(builder, address, address, argumentCount, 8);
+  spans = LLVM::AllocaOp::create(builder, address, i64, argumentCount, 8);
   EntryCode code(*this, builder, block->getArgument(0));
   entry = &code;
   LogicalResult result = emitHalves();
@@ -67,9 +68,9 @@ void LaunchSequence::emitCopy(CopyOp copy) {
   auto type = cast<RankedTensorType>(copy.getFrom().getType());
   AffineExpr count = product(sizesOf(type), copy.getContext());
   const int64_t bytes = elementBytes(type.getElementType());
-  Launch launch{
-      "copy", copy.getLoc(),     {},    {}, {*bufferOf(copy.getFrom()), tenon::bufferOf(copy.getTo(), copy, *arenas)}, {}, {},
-      {},     threadsFor(count), false, {}};
+  const Launch::Place from{*bufferOf(copy.getFrom()), tensorBytes(type), false};
+  const Launch::Place to{tenon::bufferOf(copy.getTo(), copy, *arenas), tensorBytes(type), true};
+  Launch launch{"copy", copy.getLoc(), {}, {}, {from, to}, {}, {}, {}, threadsFor(count), false, {}};
   launch.blocks = [=, threads = launch.threads](EntryCode &code) { return blocksFor(code, code.size(count), threads); };
   launch.body = [=](KernelCode &code) {
     auto &builder = code.builder;

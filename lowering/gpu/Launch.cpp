@@ -46,7 +46,7 @@ LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs, const Chi
 /// What a kernel is given, in this order: maps of tensors; addresses of tensors, places and temporaries; the dims; the indices of
 /// the loops around; numbers; seed and step.
 struct LaunchSequence::Arguments {
-  SmallVector<Buffer> addresses;
+  SmallVector<Launch::Place> addresses;
   SmallVector<std::pair<Value, unsigned>> ofTensor; // index into `addresses`
   unsigned firstPlace = 0, firstTemporary = 0;
 };
@@ -54,17 +54,18 @@ struct LaunchSequence::Arguments {
 LaunchSequence::Arguments LaunchSequence::argumentsOf(const Launch &launch) {
   Arguments arguments;
   llvm::SmallDenseSet<Value> known;
-  for (ArrayRef<Value> tensors : {ArrayRef<Value>(launch.writes), ArrayRef<Value>(launch.reads)})
+  for (auto [tensors, isWritten] :
+       {std::pair(ArrayRef<Value>(launch.writes), true), std::pair(ArrayRef<Value>(launch.reads), false)})
     for (Value tensor : tensors)
       if (known.insert(tensor).second) {
         arguments.ofTensor.push_back({tensor, unsigned(arguments.addresses.size())});
-        arguments.addresses.push_back(*bufferOf(tensor));
+        arguments.addresses.push_back({*bufferOf(tensor), tensorBytes(cast<RankedTensorType>(tensor.getType())), isWritten});
       }
   arguments.firstPlace = arguments.addresses.size();
   llvm::append_range(arguments.addresses, launch.places);
   arguments.firstTemporary = arguments.addresses.size();
   for (unsigned number : launch.temporaries)
-    arguments.addresses.push_back(temporaryPlace(number));
+    arguments.addresses.push_back({temporaryPlace(number), temporaryBytes(number), true});
   return arguments;
 }
 
@@ -170,6 +171,26 @@ static SmallVector<Value> wordsOf(const TensorMap &map, EntryCode &code, const B
   return words;
 }
 
+/// Where something of the memory that a kernel touches is not known (arenas of the optimizer), there is no table.
+Value LaunchSequence::emitSpans(const Launch &launch, const Arguments &arguments) {
+  auto &builder = entry->builder;
+  auto isAddress = [](const Launch::Number &number) { return isa<LLVM::LLVMPointerType>(number.type); };
+  if (llvm::any_of(launch.numbers, isAddress) ||
+      !llvm::all_of(arguments.addresses, [](const Launch::Place &place) { return bool(place.bytes); }))
+    return LLVM::ZeroOp::create(builder, tenon::pointer(builder));
+  int64_t count = 0;
+  auto add = [&](Value value) {
+    Value at = elementAddress(builder, spans, builder.getI64Type(), constant(builder, count++));
+    LLVM::StoreOp::create(builder, value, at, 8);
+  };
+  add(constant(builder, int64_t(arguments.addresses.size())));
+  for (const Launch::Place &place : arguments.addresses) {
+    Value bytes = entry->size(place.bytes);
+    add(place.isWritten ? subtract(builder, constant(builder, 0), bytes) : bytes);
+  }
+  return spans;
+}
+
 void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number) {
   auto &builder = entry->builder;
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type(), address = tenon::pointer(builder);
@@ -189,8 +210,8 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
         addWord(value);
     }
     SmallVector<Value> values;
-    for (const Buffer &buffer : arguments.addresses)
-      values.push_back(entry->address(buffer));
+    for (const Launch::Place &place : arguments.addresses)
+      values.push_back(entry->address(place.buffer));
     values.append(entry->dims.begin(), entry->dims.end());
     for (LoopOp loop : loops)
       values.push_back(entry->scalar(loop.getBody().getArgument(0)));
@@ -202,16 +223,17 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
       addArgument();
       addWord(value);
     }
-    mostArguments = std::max(mostArguments, words);
+    mostArguments = std::max({mostArguments, words, int64_t(arguments.addresses.size()) + 1});
     auto word = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
     };
     Value callee = entry->pointerField(abi::Launch);
-    auto type =
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i32, i64, i32, i32, address, i32});
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                            {address, i32, i64, i32, i32, address, i32, address});
     LLVM::CallOp::create(builder, type,
                          ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(launch.shared),
-                                    argumentPointers, word(count + TN_MAP_ARGUMENT * int64_t(launch.maps.size()))});
+                                    argumentPointers, word(count + TN_MAP_ARGUMENT * int64_t(launch.maps.size())),
+                                    emitSpans(launch, arguments)});
   };
   if (std::optional<int64_t> known = asConstant(blocks)) {
     if (*known > 0)

@@ -100,6 +100,12 @@ struct TensorMap {
 
 /// One kernel with its launch. Blocks, and threads of a block that no barrier orders, touch disjoint memory.
 struct Launch {
+  /// Memory beside that of tensors: bytes that the kernel touches, as far as they are known, and whether it writes some.
+  struct Place {
+    Buffer buffer;
+    mlir::AffineExpr bytes = {};
+    bool isWritten = true;
+  };
   /// A scalar argument, computed by the host.
   struct Number {
     Type type;
@@ -107,8 +113,8 @@ struct Launch {
   };
   std::string name; // for symbols and reports: "nest", "gemm"
   mlir::Location location;
-  llvm::SmallVector<Value> reads, writes;  // tensors of the kernel form; duplicates are allowed
-  llvm::SmallVector<Buffer> places;        // further memory, by place
+  llvm::SmallVector<Value> reads, writes; // tensors of the kernel form; duplicates are allowed
+  llvm::SmallVector<Place> places;
   llvm::SmallVector<unsigned> temporaries; // numbers of LaunchSequence::temporary
   llvm::SmallVector<Number> numbers;
   std::function<Value(EntryCode &)> blocks; // null: one; where it gives 0 nothing is launched
@@ -156,12 +162,13 @@ private:
   Arguments argumentsOf(const Launch &launch);
   Launch unlessSkipped(Launch launch);
   int64_t emitKernel(const Launch &launch, const Arguments &arguments);
+  Value emitSpans(const Launch &launch, const Arguments &arguments);
   void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
   mlir::ModuleOp host, device;
   std::vector<KernelName> *kernels = nullptr;
   EntryCode *entry = nullptr;
   llvm::SmallVector<std::pair<LoopOp, Value>> skips; // where the truth value holds, the rest of the loop's round does nothing
-  Value argumentValues, argumentPointers;            // of launches: i64 [n], ptr [n]
+  Value argumentValues, argumentPointers, spans;     // of launches: i64 [n], ptr [n], i64 [n]
   mlir::arith::ConstantOp argumentCount;             // n
   int64_t mostArguments = 1;
 };

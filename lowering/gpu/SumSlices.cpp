@@ -49,7 +49,7 @@ void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, L
   auto type = cast<RankedTensorType>(op.getOf());
   const int64_t elements = type.getNumElements(), levels = llvm::Log2_64_Ceil(uint64_t(std::max<int64_t>(slices, 1)));
   Type i64 = IntegerType::get(op.getContext(), 64), address = LLVM::LLVMPointerType::get(op.getContext(), kGlobal);
-  Launch launch{"sum_slices", op.getLoc(), {}, {}, {gradient}, {}, {}, {}, 1, false, {}};
+  Launch launch{"sum_slices", op.getLoc(), {}, {}, {{gradient}}, {}, {}, {}, 1, false, {}};
   auto field = [&](int64_t offset) { return Launch::Number{i64, [offset](EntryCode &code) { return code.field(offset); }}; };
   launch.numbers = {{address, [gradient](EntryCode &code) { return partialsOf(code, gradient); }},
                     field(abi::LevelStride),

@@ -159,7 +159,7 @@ Status CudaCode::allowShared(uint32_t kernel, int32_t bytes) {
 
 /// Writes down what `run` or `groupReady` starts.
 void CudaCode::launch(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
-                      void *const *arguments, int32_t count) {
+                      void *const *arguments, int32_t count, const int64_t *spans) {
   CudaCode &code = *static_cast<CudaCode *>(context->launcher);
   if (code.failure.failed()) // what follows would read what was not made
     return;
@@ -177,7 +177,10 @@ void CudaCode::launch(const TnContext *context, int32_t kernel, int64_t blocks, 
   count %= TN_MAP_ARGUMENT;
   list.launches.push_back({number, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), static_cast<uint32_t>(shared),
                            static_cast<uint32_t>(list.arguments.size()), static_cast<uint32_t>(count),
-                           static_cast<uint32_t>(maps)});
+                           static_cast<uint32_t>(maps), static_cast<uint32_t>(list.spans.size()),
+                           spans ? static_cast<uint32_t>(spans[0]) : 0});
+  if (spans)
+    list.spans.insert(list.spans.end(), spans + 1, spans + 1 + spans[0]);
   for (int32_t i = 0; i < count; ++i) {
     const auto *words = static_cast<const uint64_t *>(arguments[i]);
     list.arguments.insert(list.arguments.end(), words, words + (i < maps ? LaunchList::kMapWords : 1));

@@ -19,7 +19,7 @@ public:
 
 private:
   static void launch(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
-                     void *const *arguments, int32_t count);
+                     void *const *arguments, int32_t count, const int64_t *spans);
   static void groupReady(const TnContext *context, int64_t group);
   Status load(const TnModule &module);
   Status loadImage(const TnModule &from);

@@ -1,6 +1,8 @@
 #include "runtime/cuda/Graphs.h"
+#include "runtime/cuda/Dependencies.h"
 #include "runtime/cuda/Profile.h"
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -124,17 +126,31 @@ Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kern
   return {};
 }
 
-/// A chain: every kernel waits for the one before.
+/// With TENON_CUDA_GRAPHS=chain each for the one before, to compare.
+static std::vector<std::vector<uint32_t>> waitsOf(const LaunchList &list) {
+  const char *given = std::getenv(kGraphsVariable);
+  if (!given || std::string_view(given) != "chain")
+    return dependenciesOf(list);
+  std::vector<std::vector<uint32_t>> waits(list.launches.size());
+  for (uint32_t i = 1; i < waits.size(); ++i)
+    waits[i] = {i - 1};
+  return waits;
+}
+
 Status Graphs::build(Known &known, const std::vector<Handle> &kernels) {
   const Driver &driver = device.driver();
+  const std::vector<std::vector<uint32_t>> waits = waitsOf(known.list);
+  std::vector<Handle> before;
   Result result = driver.cuGraphCreate(&known.graph, 0);
   for (size_t i = 0; i < known.list.launches.size() && result == kSuccess; ++i) {
     KernelNode kernel;
     if (Status status = nodeOf(known.list, i, kernels, kernel); status.failed())
       return status;
-    const Handle before = i ? known.nodes.back() : nullptr;
+    before.clear();
+    for (uint32_t each : waits[i])
+      before.push_back(known.nodes[each]);
     Handle node = nullptr;
-    result = driver.cuGraphAddKernelNode(&node, known.graph, i ? &before : nullptr, i ? 1 : 0, &kernel);
+    result = driver.cuGraphAddKernelNode(&node, known.graph, before.data(), before.size(), &kernel);
     known.nodes.push_back(node);
   }
   if (result == kSuccess)

@@ -14,14 +14,17 @@ struct LaunchList {
   struct Launch {
     uint32_t kernel, blocks, threads, shared;
     uint32_t first, count, maps; // word of the first argument, arguments, how many of them are maps, which come first
+    uint32_t firstSpan, spans;   // of the addresses, which come next; 0: it may touch anything
     uint32_t words() const { return count + maps * (kMapWords - 1); }
     bool operator==(const Launch &) const = default;
   };
   std::vector<Launch> launches;
   std::vector<uint64_t> arguments;
+  std::vector<int64_t> spans; // bytes that are touched from an address on, negative: some are written
   void clear() {
     launches.clear();
     arguments.clear();
+    spans.clear();
   }
 };
 

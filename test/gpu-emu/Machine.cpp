@@ -43,7 +43,7 @@ static bool readWord(llvm::StringRef key, llvm::StringRef value, Mode &mode) {
   if (key == "mutants")
     return mode.scores = true, mode.mutants = value.str(), true;
   if (key == "broken")
-    return mode.broken = value.str(), value == "events" || value == "graphs";
+    return mode.broken = value.str(), value == "events" || value == "graphs" || value == "waits";
   if (key == "record")
     return mode.record = value.str(), !value.empty();
   if (key == "mutant") {
@@ -64,7 +64,7 @@ llvm::Expected<Mode> parseMode(llvm::StringRef text) {
       return llvm::createStringError("'" + word.trim() +
                                      "' is no mode of the emulator: checked or fast, order=in, reverse or random:SEED, "
                                      "copies=late or early, sm=80, cuda=12080, memory=BYTES, mutant=KERNEL:N, mutants[=TEXT], "
-                                     "broken=events or graphs, record=FOLDER, counts, banks");
+                                     "broken=events, graphs or waits, record=FOLDER, counts, banks");
   }
   return mode;
 }

@@ -34,14 +34,15 @@ struct Mode {
   std::string mutants;                 // the stand-in for the driver scores kernels with this in their names ..
   bool scores = false;                 // .. if it does
   std::string host;                    // processor that code is made for; empty: the one there is
-  std::string broken;                  // "events": waiting for one does not wait; "graphs": arguments of their kernels stay
+  std::string broken;                  // "events": waiting for one does not wait; "graphs": arguments of their kernels stay;
+                                       // "waits": their kernels wait for none
   std::string record;                  // folder for launches: of each kernel of a module the first one (Record.h)
   bool counts = false;                 // whether the driver's stand-in says at its end what it did
   bool banks = false;                  // how well shared memory is used (Banks.h)
 };
 
 /// "checked|fast,order=in|reverse|random:SEED,copies=late|early,sm=80,cuda=12080,memory=BYTES,mutant=KERNEL:N,mutants[=TEXT],
-/// broken=events|graphs,record=FOLDER,counts,banks", in any order and number.
+/// broken=events|graphs|waits,record=FOLDER,counts,banks", in any order and number.
 llvm::Expected<Mode> parseMode(llvm::StringRef text);
 
 struct Site;

@@ -220,6 +220,15 @@ Records *recordsOf(uint64_t address, uint32_t bytes) {
   return lastRecords;
 }
 
+std::vector<Touched> expected;
+
+void checkExpected(const Site &site, uint64_t address, uint32_t bytes, bool writes) {
+  auto isIn = [&](const Touched &one) { return (one.isWritten || !writes) && one.memory.contains(address, bytes); };
+  if (!expected.empty() && std::none_of(expected.begin(), expected.end(), isIn))
+    say("unknown access", std::to_string(bytes) + " bytes that are " + (writes ? "written" : "read") + " at " + placeOf(site) +
+                              " are in none of the tensors of the launch");
+}
+
 void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes, bool reads, bool writes,
                   bool atomic) {
   Records *records = recordsOf(address, bytes);
@@ -227,6 +236,7 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
     outside(site, thread, address, bytes, writes ? "writes" : "reads");
   if (writes)
     Recorder::noteWrite(site, address, bytes);
+  checkExpected(site, address, bytes, writes);
   remember(site);
   const uint32_t self = machine.blockNumber + 1;
   Access access(site, thread.index, atomic);
@@ -372,6 +382,8 @@ void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes) {
     cell.writeSite = site.number;
   }
 }
+
+void shadowExpect(std::vector<Touched> touched) { expected = std::move(touched); }
 
 void shadowForget(uint64_t buffer) { globalRecords.erase(buffer); }
 

@@ -8,9 +8,18 @@
 #pragma once
 #include "Launch.h"
 #include "Machine.h"
+#include "Memory.h"
 #include "Order.h"
 
 namespace tenon::emu {
+
+/// What the launches behind this touch of global memory, and whether they may write it: everything else is reported. None: they
+/// may touch all.
+struct Touched {
+  Buffer memory;
+  bool isWritten;
+};
+void shadowExpect(std::vector<Touched> touched);
 
 void shadowStartLaunch(const Kernel &kernel, uint32_t dynamicShared);
 void shadowStartBlock();

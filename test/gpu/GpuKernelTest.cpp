@@ -11,6 +11,7 @@
 #include "test/gpu-emu/Memory.h"
 #include "test/gpu-emu/Program.h"
 #include "test/gpu-emu/Record.h"
+#include "test/gpu-emu/Shadow.h"
 #include "test/gpu-emu/Tensor.h"
 #include "test/gpu/KernelFaults.h"
 #include "test/lowering/cpu/KernelRun.h"
@@ -42,6 +43,7 @@ static cl::opt<unsigned> schedules("schedules", cl::init(3),
 static cl::opt<bool> faults("faults", cl::desc("kernels with a fault, one after the other; each must be found"));
 static cl::opt<std::string> faultyKernels("kernels", cl::desc("of --faults: those whose name has this in it"));
 static cl::opt<std::string> targetName("target", cl::init("sm_80"), cl::desc("sm_80 or sm_90a"));
+static cl::opt<bool> readOnly("read-only", cl::desc("negative control: as if kernels said that they only read"));
 static cl::opt<std::string> recorded("record", cl::desc("folder: the launches as files that test/gpu/hardware.py runs on a GPU"));
 static cl::opt<std::string> printed("print", cl::desc("ptx or llvm: print the code instead"));
 
@@ -66,8 +68,16 @@ static uint64_t encode(const TnTensorMap &asked, emu::TensorMap &made) {
   return reinterpret_cast<uint64_t>(&made);
 }
 
+/// So that nothing waits too little in a graph.
+static void expectSpans(const int64_t *spans, const uint64_t *addresses) {
+  std::vector<emu::Touched> touched;
+  for (int64_t i = 0; spans && i < spans[0]; ++i)
+    touched.push_back({{addresses[i], uint64_t(std::abs(spans[i + 1]))}, spans[i + 1] < 0 && !readOnly});
+  emu::shadowExpect(std::move(touched));
+}
+
 static void launchKernel(const TnContext *, int32_t number, int64_t blocks, int32_t threads, int32_t shared,
-                         void *const *arguments, int32_t count) {
+                         void *const *arguments, int32_t count, const int64_t *spans) {
   const int32_t maps = count / TN_MAP_ARGUMENT;
   count %= TN_MAP_ARGUMENT;
   const emu::Kernel *kernel = program->find(kernels->kernels[number]);
@@ -82,6 +92,7 @@ static void launchKernel(const TnContext *, int32_t number, int64_t blocks, int3
     return;
   if (recorder)
     recorder->before();
+  expectSpans(spans, slots.data() + maps);
   const emu::Outcome outcome =
       emu::launch(*kernel, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots.data());
   found += emu::describe(kernel->name, outcome);

@@ -16,7 +16,11 @@ func.func @rows(%B: index, %x: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>) att
 }
 // CHECK-LABEL: llvm.func @tn_run_rows(%{{.*}}: !llvm.ptr) -> i32
 // CHECK: scf.if
-// CHECK: llvm.call %{{.*}}(%{{.*}}) : !llvm.ptr, (!llvm.ptr, i32, i64, i32, i32, !llvm.ptr, i32) -> ()
+// The table of what it touches: one address, of which it writes 4 B bytes.
+// CHECK: %[[BYTES:.*]] = arith.muli %{{.*}}, %{{.*}} : i64
+// CHECK: %[[WRITTEN:.*]] = arith.subi %{{.*}}, %[[BYTES]] : i64
+// CHECK: llvm.store %[[WRITTEN]], %{{.*}}
+// CHECK: llvm.call %{{.*}}(%{{.*}}) : !llvm.ptr, (!llvm.ptr, i32, i64, i32, i32, !llvm.ptr, i32, !llvm.ptr) -> ()
 // CHECK: llvm.func ptx_kernelcc @rows_nest_0(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64) attributes {passthrough = ["no-builtins", ["nvvm.reqntid", "64"]]}
 // CHECK: llvm.nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.nvvm.barrier.cta.sync.aligned.all

@@ -19,7 +19,8 @@ struct Launched {
 };
 using LaunchTable = std::map<int32_t, Launched>;
 
-void note(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared, void *const *, int32_t) {
+void note(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared, void *const *, int32_t,
+          const int64_t *) {
   Launched &known = (*static_cast<LaunchTable *>(context->launcher))[kernel];
   known.least = known.launches == 0 ? blocks : std::min(known.least, blocks);
   known.most = std::max(known.most, blocks);

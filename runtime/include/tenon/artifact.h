@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 11
+#define TN_ABI_VERSION 12
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -72,11 +72,14 @@ typedef struct TnContext {
   int64_t keep_level;   /* 128: the partial sum that the result replaces; -1: it stays in the arena of gradients */
   int64_t level_stride; /* 136: bytes from one partial sum to the next */
   void (*launch)(const struct TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
-                 void *const *arguments,
-                 int32_t count); /* 144: starts kernel number `kernel` of the variant's TnModule behind all that was started
-                                    before: blocks of threads, `shared` further bytes of memory per block, arguments by the
-                                    address of each; null on the host */
-  void *launcher;                /* 152: of launch's owner */
+                 void *const *arguments, int32_t count,
+                 const int64_t *spans); /* 144: starts kernel number `kernel` of the variant's TnModule: blocks of threads,
+                                           `shared` further bytes of memory per block, arguments by the address of each. It
+                                           comes behind what was started before in the same memory: spans[0] arguments, behind
+                                           the maps, are addresses, from each of which it touches so many bytes, spans[1] and
+                                           so on, negative where it writes some; null: behind all that was started before, and
+                                           all that is started later is behind it. launch is null on the host */
+  void *launcher;                       /* 152: of launch's owner */
 } TnContext;
 
 /* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker,

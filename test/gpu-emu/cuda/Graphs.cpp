@@ -30,7 +30,9 @@ std::vector<Executable::Step> ordered(const Graph &graph) {
     std::reverse(open.begin(), open.end());
   std::vector<Executable::Step> steps;
   while (!open.empty()) { // edges go to nodes that were there before, so some node is free
-    const auto isOpen = [&](const GraphNode *node) { return std::find(open.begin(), open.end(), node) != open.end(); };
+    const auto isOpen = [&](const GraphNode *node) {
+      return machine.mode.broken != "waits" && std::find(open.begin(), open.end(), node) != open.end();
+    };
     const auto next = std::find_if(open.begin(), open.end(), [&](const GraphNode *node) {
       return std::none_of(node->before.begin(), node->before.end(), isOpen);
     });

@@ -10,7 +10,7 @@ struct KernelDevice {
   void *(*allocate)(int64_t bytes);
   void (*release)(void *memory);
   void (*launch)(const TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
-                 void *const *arguments, int32_t count);
+                 void *const *arguments, int32_t count, const int64_t *spans);
 };
 
 struct RunOptions {
