@@ -130,16 +130,30 @@ std::string FormulaSpace::variableText(unsigned variable) const {
   if (variable < dims.size())
     return dims[variable];
   const Atom &atom = atoms[variable - dims.size()];
-  if (atom.kind == Atom::Kind::Maximum) {
-    std::string result = "max(";
-    for (size_t i = 0; i < atom.parts.size(); ++i)
-      result += (i ? ", " : "") + text(atom.parts[i]);
-    return result + ")";
-  }
+  if (atom.kind == Atom::Kind::Maximum)
+    return "%" + std::to_string(variable - dims.size());
   const Polynomial &dividend = atom.parts[0];
   std::string inner = dividend.terms.size() > 1 ? "(" + text(dividend) + ")" : text(dividend);
   const char *name = atom.kind == Atom::Kind::Ceil ? "ceil(" : atom.kind == Atom::Kind::Floor ? "floor(" : "mod(";
   return name + inner + (atom.kind == Atom::Kind::Remainder ? ", " : " / ") + std::to_string(atom.divisor) + ")";
+}
+
+void FormulaSpace::collectMaxima(const Polynomial &polynomial, std::set<unsigned> &maxima) const {
+  for (const auto &[monomial, coefficient] : polynomial.terms)
+    for (unsigned variable : monomial) {
+      const Atom *atom = variable < dims.size() ? nullptr : &atoms[variable - dims.size()];
+      if (!atom || (atom->kind == Atom::Kind::Maximum && !maxima.insert(variable).second))
+        continue;
+      for (const Polynomial &part : atom->parts)
+        collectMaxima(part, maxima);
+    }
+}
+
+std::string FormulaSpace::maximumText(const std::vector<Polynomial> &parts) const {
+  std::string result = "max(";
+  for (size_t i = 0; i < parts.size(); ++i)
+    result += (i ? ", " : "") + text(parts[i]);
+  return result + ")";
 }
 
 std::string FormulaSpace::text(const Polynomial &polynomial) const {
@@ -185,10 +199,16 @@ void Maximum::add(FormulaSpace &space, const Maximum &other, const Polynomial &p
     add(space, candidate + plus);
 }
 
-/// Terms that all cases have are written once.
+/// Terms that all cases have are written once, and maxima inside before the whole: several may have them.
 std::string Maximum::text(const FormulaSpace &space) const {
+  std::set<unsigned> maxima;
+  for (const Polynomial &candidate : candidates)
+    space.collectMaxima(candidate, maxima);
+  std::string result;
+  for (unsigned variable : maxima) // what is inside of one was there before it
+    result += space.variableText(variable) + " = " + space.maximumText(space.atoms[variable - space.dims.size()].parts) + "; ";
   if (candidates.size() < 2)
-    return candidates.empty() ? "0" : space.text(candidates[0]);
+    return result + (candidates.empty() ? "0" : space.text(candidates[0]));
   Polynomial common;
   for (const auto &[monomial, coefficient] : candidates[0].terms) {
     int64_t least = coefficient;
@@ -199,10 +219,10 @@ std::string Maximum::text(const FormulaSpace &space) const {
     if (least > 0)
       common.terms[monomial] = least;
   }
-  std::string result = common.terms.empty() ? "max(" : space.text(common) + " + max(";
-  for (size_t i = 0; i < candidates.size(); ++i)
-    result += (i ? ", " : "") + space.text(candidates[i] - common);
-  return result + ")";
+  std::vector<Polynomial> rests;
+  for (const Polynomial &candidate : candidates)
+    rests.push_back(candidate - common);
+  return result + (common.terms.empty() ? "" : space.text(common) + " + ") + space.maximumText(rests);
 }
 
 } // namespace tenon

@@ -2,6 +2,7 @@
 #pragma once
 #include "mlir/IR/AffineExpr.h"
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ private:
   friend class Maximum;
   Polynomial variableOf(Atom atom);
   std::string variableText(unsigned variable) const;
+  std::string maximumText(const std::vector<Polynomial> &parts) const;
+  /// Variables that are maxima and occur in it, or inside of what occurs in it.
+  void collectMaxima(const Polynomial &polynomial, std::set<unsigned> &maxima) const;
   std::vector<std::string> dims;
   std::vector<Atom> atoms; // variable dims.size() + i
 };

@@ -15,6 +15,7 @@ public:
   Reader(std::string_view text, const std::map<std::string, int64_t, std::less<>> &dims) : text(text), dims(dims) {}
 
   Expected<std::optional<int64_t>> read() {
+    define();
     int64_t value = sum(0);
     skip();
     if (problem.empty() && at < text.size())
@@ -47,6 +48,24 @@ private:
   int64_t kept(std::optional<int64_t> value) {
     tooLarge |= !value;
     return value.value_or(0);
+  }
+
+  /// `%3 = max(T, 4); `, as often as there is one: %3 stands for the value behind it.
+  void define() {
+    while (problem.empty()) {
+      const size_t start = at;
+      if (!take('%'))
+        return;
+      const int64_t name = number();
+      if (!take('=')) {
+        at = start; // it is used
+        return;
+      }
+      const int64_t value = sum(0);
+      expect(';');
+      if (problem.empty() && !defined.try_emplace(name, value).second)
+        fail("it is defined twice");
+    }
   }
 
   int64_t sum(int depth) {
@@ -98,6 +117,12 @@ private:
       expect(')');
       return value;
     }
+    if (take('%')) {
+      auto found = defined.find(number());
+      if (found == defined.end())
+        fail("it is not defined");
+      return found == defined.end() ? 0 : found->second;
+    }
     size_t start = at;
     while (at < text.size() && (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
       ++at;
@@ -139,6 +164,7 @@ private:
 
   std::string_view text;
   const std::map<std::string, int64_t, std::less<>> &dims;
+  std::map<int64_t, int64_t> defined;
   size_t at = 0;
   std::string problem;
   bool tooLarge = false;

@@ -4,7 +4,7 @@
 usage: recurrences.py bits|memory [--spoil]
 
   bits    gradients and losses of Inputs/recurrences.tn have the bits of `save = all`, in f32, bf16 and f64, where k divides the
-          length, does not, is above it, and 1
+          length, does not, is above it, and 1; of a length that the run brings
                                        --spoil: another seed of the draws, which must be noticed
   memory  in the plan of a small Mamba every place takes less with k than with `save = blocks`, which keeps its state
                                        --spoil: the recipe says no k
@@ -22,17 +22,18 @@ import driver  # noqa: E402
 import tensors  # noqa: E402
 
 B, D = 3, 8
-# element, options, length, steps
-CASES = [("f32", [], 19, [4]), ("bf16", ["--numerics", "bf16"], 12, [4]), ("f64", ["--f64"], 19, [1, 4, 32])]
+# element, options, length, whether the specification says it, steps
+CASES = [("f32", [], 19, True, [4]), ("bf16", ["--numerics", "bf16"], 12, True, [4]), ("f64", ["--f64"], 19, True, [1, 4, 32]),
+         ("bf16", ["--numerics", "bf16"], 10, False, [4])]
 
 
 def gradients(folder, text, case, seed):
-    element, options, length, _ = case
+    element, options, length, is_bound, _ = case
     count = B * length * D
     given = {"x": [0.05 * (k * 7 % 41) - 1 for k in range(count)], "t": [0.1 * (k * 3 % 17) - 0.8 for k in range(count)]}
     given = {name: tensors.Tensor("f64" if element == "f64" else "f32", [B, length, D], values) for name, values in given.items()}
     given["len"] = tensors.Tensor("i32", [B], [length, max(length - 2, 1), 1])
-    path = driver.specification(text.replace("B = 3", f"B = 3, T = {length}"), "recurrences")
+    path = driver.specification(text.replace("B = 3", f"B = 3, T = {length}") if is_bound else text, "recurrences")
     words = ["--recipe", "blocks", *options, "--init", "--seed", seed, "--tier", driver.best_tier()]
     return driver.gradients(folder, path, given, *words)
 
@@ -42,7 +43,7 @@ def bits(folder, spoil):
         text = file.read()
     wrong = []
     for case in CASES[:1] if spoil else CASES:
-        element, _, length, steps = case
+        element, _, length, _, steps = case
         losses, expected = gradients(folder, text.replace("blocks(steps = 4)", "all"), case, 5)
         for k in steps:
             others = gradients(folder, text.replace("steps = 4", f"steps = {k}"), case, 6 if spoil else 5)

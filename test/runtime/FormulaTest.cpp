@@ -17,6 +17,8 @@ TEST(Formula, Values) {
   EXPECT_EQ(valueOf("max(B, 64*ceil((4*T + 1) / 64), 9)"), "320");
   EXPECT_EQ(valueOf("floor(T / 64)*64 + mod(T, 64)"), "70");
   EXPECT_EQ(valueOf("max + max(max, 4)"), "10");
+  EXPECT_EQ(valueOf("%0 = max(B, 2); %7 = max(%0 + T, 2*%0) ; %7 + %0"), "76");
+  EXPECT_EQ(valueOf("%0 = B; %0"), "3");
 }
 
 TEST(Formula, Overflow) {
@@ -27,8 +29,9 @@ TEST(Formula, Overflow) {
 }
 
 TEST(Formula, Mistakes) {
-  for (const char *text : {"", "2*", "B T", "X", "max(", "max(B", "ceil(B)", "ceil(B / 0)", "ceil(B / T)", "ceil((0 - B) / 2)",
-                           "exp(B)", "(B", "B)", "2.5", "+"})
+  for (const char *text :
+       {"",       "2*", "B T", "X",   "max(", "max(B", "ceil(B)", "ceil(B / 0)",       "ceil(B / T)", "ceil((0 - B) / 2)",
+        "exp(B)", "(B", "B)",  "2.5", "+",    "%0",    "%0 = 1",  "%0 = 1; %0 = 2; 3", "% = 1; 2",    "%0 = %0; 1"})
     EXPECT_NE(valueOf(text).find("is no formula"), std::string::npos) << text;
   EXPECT_NE(valueOf(std::string(100000, '(')).find("too many brackets"), std::string::npos);
 }
