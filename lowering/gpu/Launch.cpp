@@ -3,6 +3,7 @@
 #include "lowering/code/Reductions.h"
 #include "mlir/IR/SymbolTable.h"
 #include "runtime/include/tenon/tensor_map.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -247,6 +248,37 @@ void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments
   start();
 }
 
+/// Whether what is computed in a region, or for it, reads of the context more than what the runs of one graph have in common
+/// (runtime/cuda, Graphs::Key).
+static bool dependsOnNumbers(Region &region, Value context) {
+  llvm::SetVector<Operation *> reached;
+  region.walk([&](Operation *op) { reached.insert(op); });
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (Value operand : reached[i]->getOperands())
+      if (Operation *op = operand.getDefiningOp())
+        reached.insert(op);
+  constexpr int64_t common[] = {abi::Dims, abi::Arenas, abi::Inputs, abi::Outputs, abi::Offsets, abi::Flags, abi::Launch};
+  return llvm::any_of(reached, [&](Operation *op) {
+    auto load = dyn_cast<LLVM::LoadOp>(op);
+    auto field = load ? load.getAddr().getDefiningOp<LLVM::GEPOp>() : nullptr; // none: the first field, abi::Dims
+    return field && field.getBase() == context && !llvm::is_contained(common, int64_t(field.getRawConstantIndices()[0]));
+  });
+}
+
+/// Only launches that depend on numbers of the run are written down where the device asks for these.
+static void writeDown(EntryCode &code, llvm::function_ref<void()> launch) {
+  auto &builder = code.builder;
+  Value all = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
+  Value asked = arith::AndIOp::create(builder, code.field(abi::Flags), constant(builder, TN_NUMBERS_ONLY));
+  Value any = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, asked, constant(builder, 0));
+  auto branch = scf::IfOp::create(builder, TypeRange(), any, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  launch();
+  if (dependsOnNumbers(branch.getThenRegion(), code.context))
+    branch.getConditionMutable().assign(all);
+}
+
 void LaunchSequence::add(const Launch &launch) {
   if (needs) {
     needs->launches.push_back(launch.name);
@@ -256,7 +288,8 @@ void LaunchSequence::add(const Launch &launch) {
     return;
   const Launch guarded = unlessSkipped(launch);
   const Arguments arguments = argumentsOf(guarded);
-  emitLaunch(guarded, arguments, emitKernel(guarded, arguments));
+  const int64_t kernel = emitKernel(guarded, arguments);
+  writeDown(*entry, [&] { emitLaunch(guarded, arguments, kernel); });
 }
 
 } // namespace tenon::gpu

@@ -2,6 +2,8 @@
 #include "runtime/base/Convert.h"
 #include "runtime/base/Shapes.h"
 #include "runtime/context/Context.h"
+#include <limits>
+#include <type_traits>
 
 namespace tenon::runtime {
 
@@ -12,12 +14,16 @@ std::string placeText(uint64_t index, const std::vector<int64_t> &shape) {
 }
 
 template <typename T> Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
+  using Unsigned = std::make_unsigned_t<T>;
+  constexpr T most = std::numeric_limits<T>::max();
   const T *values = static_cast<const T *>(data);
   uint64_t count = tensor.bytes / sizeof(T);
-  // A branch-free pass first: it vectorizes, and the usual answer is that all is well.
+  // A pass without branches first, in the width of the elements: it vectorizes, and the usual answer is that all is well.
+  // Negative ones are large without a sign.
+  const Unsigned limit = bound > most ? Unsigned(Unsigned(most) + 1) : Unsigned(bound);
   bool bad = false;
   for (uint64_t i = 0; i < count; ++i)
-    bad |= values[i] < 0 || static_cast<int64_t>(values[i]) >= bound;
+    bad |= static_cast<Unsigned>(values[i]) >= limit;
   if (!bad)
     return {};
   for (uint64_t i = 0; i < count; ++i)

@@ -209,41 +209,72 @@ Expected<int32_t> CudaCode::run(const TnEntry &entry, const TnContext &call) {
     own.group_ready = &CudaCode::groupReady;
   caller = &call;
   failure = {};
-  list.clear();
-  if (profile)
-    profile->begin();
-  const int32_t code = variantOf(entry, chosen)->run(&own);
+  if (Status status = profile ? profile->begin() : Status(); status.failed())
+    return status;
+  auto code = start(entry, own);
   caller = nullptr;
-  if (profile)
-    profile->described();
-  if (failure.ok() && profile && !profile->ofKernels())
-    failure = profile->before(0);
-  if (failure.ok())
-    failure = start(entry, call);
-  if (failure.ok() && profile)
-    failure = profile->end(entry.name);
-  if (failure.failed())
-    return failure;
+  if (code.ok() && profile)
+    if (Status status = profile->end(entry.name); status.failed())
+      return status;
   return code;
 }
 
-/// A run that stops between kernels to tell of gradients is no graph.
-Status CudaCode::start(const TnEntry &entry, const TnContext &call) {
-  static const bool isOn = [] {
-    const char *given = std::getenv(kGraphsVariable);
-    return !given || std::string_view(given) != "0";
-  }();
-  if (call.group_ready || !isOn || (profile && profile->ofKernels()))
-    return graphs.launchAll(list, kernels, *loaded);
-  std::vector<uint64_t> memory;
+int32_t CudaCode::describe(const TnVariant &variant, TnContext &call, uint64_t flags) {
+  list.clear();
+  const uint64_t before = std::exchange(call.flags, call.flags | flags);
+  const int32_t code = variant.run(&call);
+  call.flags = before;
+  if (profile)
+    profile->described(list.launches.size());
+  return code;
+}
+
+/// All that launches of an entry are made of, but for the numbers of a run: places of planned buffers follow from the dims.
+static Graphs::Key keyOf(const TnEntry &entry, const TnContext &call) {
+  Graphs::Key key{reinterpret_cast<uintptr_t>(&entry), call.flags};
+  key.insert(key.end(), call.dims, call.dims + entry.dim_count);
   auto add = [&](auto *const *addresses, int32_t count) {
     for (int32_t i = 0; i < count; ++i)
-      memory.push_back(reinterpret_cast<uintptr_t>(addresses[i]));
+      key.push_back(reinterpret_cast<uintptr_t>(addresses[i]));
   };
   add(call.arenas, TN_ARENA_COUNT);
   add(call.inputs, entry.input_count);
   add(call.outputs, entry.output_count);
-  return graphs.run(list, std::move(memory), kernels, *loaded, entry.name);
+  return key;
+}
+
+/// A run that stops between kernels to tell of gradients is no graph.
+Expected<int32_t> CudaCode::start(const TnEntry &entry, TnContext &call) {
+  static const bool isOn = [] {
+    const char *given = std::getenv(kGraphsVariable);
+    return !given || std::string_view(given) != "0";
+  }();
+  const TnVariant &variant = *variantOf(entry, chosen);
+  const bool isGraph = isOn && !call.group_ready && !(profile && profile->ofKernels());
+  const Graphs::Key key = isGraph ? keyOf(entry, call) : Graphs::Key();
+  if (isGraph && graphs.hasGraph(key)) {
+    const int32_t code = describe(variant, call, TN_NUMBERS_ONLY);
+    auto started = failure.ok() ? graphs.restart(list, key, kernels, entry.name) : failure;
+    if (!started.ok())
+      return started.status();
+    if (*started)
+      return code;
+  }
+  const int32_t code = describe(variant, call);
+  if (failure.failed())
+    return failure;
+  Status status;
+  if (isGraph && graphs.isKnown(list, key)) {
+    status = graphs.run(list, key, kernels, entry.name);
+  } else {
+    status = graphs.launchAll(list, kernels, *loaded);
+    if (isGraph && status.ok() && !list.launches.empty()) {
+      const LaunchList whole = std::exchange(list, {});
+      describe(variant, call, TN_NUMBERS_ONLY);
+      graphs.remember(whole, list, key);
+    }
+  }
+  return status.ok() ? Expected<int32_t>(code) : status;
 }
 
 } // namespace tenon::runtime::cuda

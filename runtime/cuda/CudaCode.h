@@ -25,7 +25,9 @@ private:
   Status loadImage(const TnModule &from);
   /// So that launches of the kernel may have so much dynamic shared memory.
   Status allowShared(uint32_t kernel, int32_t bytes);
-  Status start(const TnEntry &entry, const TnContext &call);
+  /// Launches of the call in `list`, those alone that TN_NUMBERS_ONLY gives among `flags`; what the entry returns.
+  int32_t describe(const TnVariant &variant, TnContext &call, uint64_t flags = 0);
+  Expected<int32_t> start(const TnEntry &entry, TnContext &call);
   CudaDevice &device;
   std::unique_ptr<DeviceCode> host;
   std::string chosen;

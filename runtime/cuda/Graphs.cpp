@@ -29,14 +29,32 @@ void Graphs::destroy(Known &known) {
   known.nodes.clear();
 }
 
-Graphs::Known *Graphs::find(const LaunchList &list, const std::vector<uint64_t> &memory) {
+Graphs::Known *Graphs::find(const LaunchList &list, const Key &key) {
   for (Known &known : all)
-    if (known.memory == memory && known.list.launches == list.launches)
+    if (known.key == key && known.list.launches == list.launches)
       return &known;
   return nullptr;
 }
 
-void Graphs::remember(const LaunchList &list, std::vector<uint64_t> memory) {
+/// Where in `list` the launches of `part` are, which have the same order; none: they are not.
+static std::optional<std::vector<uint32_t>> placesOf(const LaunchList &part, const LaunchList &list) {
+  std::vector<uint32_t> places;
+  uint32_t next = 0;
+  for (const LaunchList::Launch &launch : part.launches) {
+    const auto arguments = part.arguments.begin() + launch.first;
+    auto isThis = [&](const LaunchList::Launch &other) {
+      return launch.isLike(other) && std::equal(arguments, arguments + launch.words(), list.arguments.begin() + other.first);
+    };
+    while (next < list.launches.size() && !isThis(list.launches[next]))
+      ++next;
+    if (next == list.launches.size())
+      return std::nullopt;
+    places.push_back(next++);
+  }
+  return places;
+}
+
+void Graphs::remember(const LaunchList &list, const LaunchList &numbers, Key key) {
   if (all.size() == kMostGraphs) {
     auto oldest = std::min_element(all.begin(), all.end(), [](const Known &a, const Known &b) { return a.lastRun < b.lastRun; });
     if (runs - oldest->lastRun < 4 * kMostGraphs)
@@ -45,34 +63,54 @@ void Graphs::remember(const LaunchList &list, std::vector<uint64_t> memory) {
     all.erase(oldest);
   }
   Known known;
-  known.memory = std::move(memory);
+  known.key = std::move(key);
   known.list = list;
-  known.lastRun = runs;
+  known.numbers = placesOf(numbers, list);
+  known.lastRun = ++runs;
   all.push_back(std::move(known));
 }
 
-Status Graphs::run(const LaunchList &list, std::vector<uint64_t> memory, const std::vector<Handle> &kernels,
-                   const TnModule &module, std::string_view entry) {
-  if (list.launches.empty())
-    return {};
-  ++runs;
-  Known *known = find(list, memory);
-  if (!known) {
-    remember(list, std::move(memory));
-    return launchAll(list, kernels, module);
+bool Graphs::hasGraph(const Key &key) const {
+  return std::any_of(all.begin(), all.end(), [&](const Known &known) { return known.executable && known.key == key; });
+}
+
+Expected<bool> Graphs::restart(const LaunchList &numbers, const Key &key, const std::vector<Handle> &kernels,
+                               std::string_view entry) {
+  for (Known &known : all) {
+    if (!known.executable || !known.numbers || known.key != key || known.numbers->size() != numbers.launches.size())
+      continue;
+    size_t alike = 0;
+    while (alike < numbers.launches.size() && numbers.launches[alike].isLike(known.list.launches[(*known.numbers)[alike]]))
+      ++alike;
+    if (alike < numbers.launches.size())
+      continue;
+    Status status = update(known, numbers, &*known.numbers, kernels);
+    if (status.ok())
+      status = start(known, entry);
+    return status.ok() ? Expected<bool>(true) : status;
   }
-  known->lastRun = runs;
-  Status status = update(*known, list, kernels);
-  if (status.ok() && !known->executable)
-    status = build(*known, kernels);
-  if (status.failed()) {
-    destroy(*known);
+  return false;
+}
+
+Status Graphs::run(const LaunchList &list, const Key &key, const std::vector<Handle> &kernels, std::string_view entry) {
+  Known &known = *find(list, key);
+  Status status = update(known, list, nullptr, kernels);
+  if (status.ok() && !known.executable)
+    status = build(known, kernels);
+  if (status.ok())
+    return start(known, entry);
+  destroy(known);
+  return status;
+}
+
+Status Graphs::start(Known &known, std::string_view entry) {
+  known.lastRun = ++runs;
+  device.startedGraph(entry, known.list.launches.size());
+  if (Status status = profile ? profile->before(0) : Status(); status.failed())
     return status;
-  }
-  device.startedGraph(entry, list.launches.size());
   if (profile)
     profile->launching();
-  status = device.check(device.driver().cuGraphLaunch(known->executable, device.stream()), "the start of a graph");
+  Status status = device.check(device.driver().cuGraphLaunch(known.executable, device.stream()), "the start of a graph");
   if (profile)
     profile->launched();
   return status;
@@ -116,7 +154,8 @@ Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kern
       return status;
     const uint32_t kernel = list.launches[i].kernel;
     device.started(module.kernels[kernel], module.places[kernel]);
-    if (Status status = profile && profile->ofKernels() ? profile->before(kernel) : Status(); status.failed())
+    const bool isMarked = profile && (i == 0 || profile->ofKernels());
+    if (Status status = isMarked ? profile->before(kernel) : Status(); status.failed())
       return status;
     const Result result = device.driver().cuLaunchKernel(node.function, node.gridX, 1, 1, node.blockX, 1, 1, node.shared,
                                                          device.stream(), node.arguments, nullptr);
@@ -158,11 +197,12 @@ Status Graphs::build(Known &known, const std::vector<Handle> &kernels) {
   return device.check(result, "making a graph");
 }
 
-Status Graphs::update(Known &known, const LaunchList &list, const std::vector<Handle> &kernels) {
+Status Graphs::update(Known &known, const LaunchList &list, const Places *places, const std::vector<Handle> &kernels) {
   for (size_t i = 0; i < list.launches.size(); ++i) {
+    const size_t place = places ? (*places)[i] : i;
     const LaunchList::Launch &launch = list.launches[i];
     const auto from = list.arguments.begin() + launch.first;
-    const auto to = known.list.arguments.begin() + launch.first;
+    const auto to = known.list.arguments.begin() + known.list.launches[place].first;
     if (std::equal(from, from + launch.words(), to))
       continue;
     std::copy(from, from + launch.words(), to);
@@ -171,7 +211,7 @@ Status Graphs::update(Known &known, const LaunchList &list, const std::vector<Ha
     KernelNode kernel;
     if (Status status = nodeOf(list, i, kernels, kernel); status.failed())
       return status;
-    const Result result = device.driver().cuGraphExecKernelNodeSetParams(known.executable, known.nodes[i], &kernel);
+    const Result result = device.driver().cuGraphExecKernelNodeSetParams(known.executable, known.nodes[place], &kernel);
     if (Status status = device.check(result, "changing a graph"); status.failed())
       return status;
   }

@@ -36,6 +36,14 @@ std::string figures(const std::vector<double> &seconds) {
                 ", \"median\": ", fixed(1e6 * medianOf(seconds), 2), ", \"least\": ", fixed(1e6 * least, 2));
 }
 
+/// [text of each, ..].
+template <typename Value, typename Text> std::string listOf(const std::vector<Value> &values, Text textOf) {
+  std::string text;
+  for (const Value &each : values)
+    text += concat(text.empty() ? "" : ", ", textOf(each));
+  return concat("[", text, "]");
+}
+
 } // namespace
 
 Expected<std::unique_ptr<Profile>> Profile::ofEnvironment(CudaDevice &device) {
@@ -91,31 +99,49 @@ Profile::Run &Profile::runOf(std::string_view entry) {
   for (Run &run : runs)
     if (run.entry == entry)
       return run;
-  runs.push_back({std::string(entry), {}, {}, {}, {}});
+  runs.push_back({std::string(entry), {}, {}, {}, {}, {}});
   return runs.back();
+}
+
+Status Profile::begin() {
+  Status status = settle();
+  marked.clear(); // of a run that failed
+  written = 0;
+  times[0] = Clock::now();
+  return status;
 }
 
 Status Profile::end(std::string_view entry) {
   const Clock::time_point started = Clock::now();
-  Status status = mark();
-  const std::vector<uint32_t> kernels = std::exchange(marked, {});
-  if (status.ok())
-    status = device.wait();
+  if (Status status = mark(); status.failed())
+    return status;
+  Run &run = runOf(entry);
+  run.describe.push_back(seconds(times[0], times[1]));
+  run.start.push_back(seconds(times[1], started));
+  run.launch.push_back(std::exchange(launch, 0));
+  run.written.push_back(std::exchange(written, 0));
+  open = entry;
+  return {};
+}
+
+/// Waits for the run whose end was marked, and notes its times.
+Status Profile::settle() {
+  if (open.empty())
+    return {};
+  Status status = device.wait();
   double whole = 0;
-  for (size_t i = 0; i < kernels.size() && status.ok(); ++i) {
+  for (size_t i = 0; i < marked.size() && status.ok(); ++i) {
     float milliseconds = 0;
     status = device.check(device.driver().cuEventElapsedTime(&milliseconds, events[i], events[i + 1]), "reading an event");
     whole += 1e-3 * double(milliseconds);
     if (isOfKernels) {
-      ofKernel.resize(std::max(ofKernel.size(), size_t(kernels[i]) + 1));
-      ofKernel[kernels[i]].push_back(1e-3 * double(milliseconds));
+      ofKernel.resize(std::max(ofKernel.size(), size_t(marked[i]) + 1));
+      ofKernel[marked[i]].push_back(1e-3 * double(milliseconds));
     }
   }
-  Run &run = runOf(entry);
-  run.device.push_back(whole);
-  run.describe.push_back(seconds(times[0], times[1]));
-  run.start.push_back(seconds(times[1], started));
-  run.launch.push_back(std::exchange(launch, 0));
+  runOf(open).device.push_back(whole);
+  open.clear();
+  marked.clear();
   return status;
 }
 
@@ -152,7 +178,8 @@ std::string Profile::line(const TnModule &module) const {
   for (const Run &run : runs)
     text += concat(&run == runs.data() ? "" : ", ", "{\"name\": ", quoteJson(run.entry), ", \"device\": {", figures(run.device),
                    "}, \"describe\": {", figures(run.describe), "}, \"start\": {", figures(run.start), "}, \"launch\": {",
-                   figures(run.launch), "}}");
+                   figures(run.launch), "}, \"each\": ", listOf(run.device, [](double each) { return fixed(1e6 * each, 2); }),
+                   ", \"written\": ", listOf(run.written, [](size_t each) { return concat(each); }), "}");
   text += "], \"kernels\": [";
   const char *comma = "";
   for (size_t kernel = 0; kernel < ofKernel.size(); ++kernel)
@@ -162,9 +189,9 @@ std::string Profile::line(const TnModule &module) const {
   return text + "]}\n";
 }
 
-Status Profile::report(const TnModule &module) const {
-  if (runs.empty())
-    return {};
+Status Profile::report(const TnModule &module) {
+  if (Status status = settle(); status.failed() || runs.empty())
+    return status;
   if (path.empty()) {
     fputs(table(module).c_str(), stderr);
     return {};

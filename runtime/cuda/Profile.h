@@ -3,6 +3,7 @@
 // =kernels:FILE appends a line of JSON to the file.
 #pragma once
 #include "runtime/cuda/CudaDevice.h"
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -18,17 +19,18 @@ public:
   ~Profile();
   bool ofKernels() const { return isOfKernels; }
 
-  /// A run begins; its launches are written down; they are given to the driver, `launch` seconds of it in the start of a graph.
-  void begin() { times[0] = Clock::now(); }
-  void described() { times[1] = Clock::now(); }
+  /// A run begins, behind the end of the one before; its launches are written down; they are given to the driver, `launch`
+  /// seconds of it in the start of a graph.
+  Status begin();
+  void described(size_t launches) { times[1] = Clock::now(), written = std::max(written, launches); }
   void launching() { times[3] = Clock::now(); }
   void launched() { launch = seconds(times[3], Clock::now()); }
   /// Before the launch of this kernel, or of a whole run.
   Status before(uint32_t kernel);
-  /// Behind the last: waits, and notes the times.
+  /// Behind the last. Nobody waits here, as nobody does without a profile.
   Status end(std::string_view entry);
-  /// Table or line.
-  Status report(const TnModule &module) const;
+  /// Table or line, of all runs that have ended.
+  Status report(const TnModule &module);
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -36,10 +38,12 @@ private:
   struct Run {
     std::string entry;
     std::vector<double> device, describe, start, launch;
+    std::vector<size_t> written; // most launches at once; of a graph that is started again those alone that may have changed
   };
   Profile(CudaDevice &device, bool ofKernels, std::string path) : device(device), isOfKernels(ofKernels), path(std::move(path)) {}
   static double seconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
   Status mark();
+  Status settle();
   Status cover();
   Run &runOf(std::string_view entry);
   std::string table(const TnModule &module) const;
@@ -53,8 +57,10 @@ private:
   std::vector<uint32_t> marked;              // kernels behind the events of this run
   std::vector<std::vector<double>> ofKernel; // seconds of each launch
   std::vector<Run> runs;
+  std::string open; // entry of a run whose times on the device are not noted yet; else empty
   Clock::time_point times[4];
   double launch = 0;
+  size_t written = 0;
 };
 
 } // namespace tenon::runtime::cuda

@@ -2,6 +2,7 @@
 #include "Memory.h"
 #include "Retarget.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,6 +39,29 @@ template <typename Key, typename Body> static void forRuns(size_t count, Key key
 char elementOf(Type *type) {
   type = type->getScalarType();
   return type->isFloatTy() ? 'f' : type->isDoubleTy() ? 'd' : type->isHalfTy() ? 'h' : type->isBFloatTy() ? 'b' : 'i';
+}
+
+/// Whether the bits of `value` are those of a real of as many bits, by which a compiler sets a sign or chooses one.
+static bool holdsReal(const Value &value, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 6;
+  const auto *instruction = dyn_cast<Instruction>(&value);
+  if (!instruction || depth == kMostDepth)
+    return false;
+  if (isa<BitCastInst>(instruction)) {
+    const Type *from = instruction->getOperand(0)->getType();
+    return from->isFPOrFPVectorTy() && from->getScalarSizeInBits() == value.getType()->getScalarSizeInBits();
+  }
+  const unsigned code = instruction->getOpcode();
+  return (code == Instruction::And || code == Instruction::Or || code == Instruction::Xor || code == Instruction::Select) &&
+         any_of(instruction->operands(), [&](const Use &use) { return holdsReal(*use, depth + 1); });
+}
+
+char elementOfStored(const Value &value) {
+  const char letter = elementOf(value.getType());
+  if (letter != 'i' || !holdsReal(value))
+    return letter;
+  const unsigned bits = value.getType()->getScalarSizeInBits();
+  return bits == 32 ? 'f' : bits == 64 ? 'd' : 'i';
 }
 
 void Recorder::before() {

@@ -30,6 +30,8 @@ std::vector<std::string> listMutants(llvm::Module &module, llvm::StringRef kerne
 
 /// The letter of the numbers of a type, as Site has it.
 char elementOf(llvm::Type *type);
+/// That of a value that is stored: numbers that are put together bit by bit (a sign) are stored as integers.
+char elementOfStored(const llvm::Value &value);
 bool isKernel(const llvm::Function &function);
 /// The function and all defined ones that it calls.
 llvm::SetVector<llvm::Function *> reachedFrom(llvm::Function &function);

@@ -1,4 +1,4 @@
-/* What a kernel of a GPU is given of a tensor beside addresses and numbers. */
+/* What a kernel of a GPU is given of a tensor beside addresses and numbers, and which launches a device asks an entry for. */
 #ifndef TENON_TENSOR_MAP_H
 #define TENON_TENSOR_MAP_H
 #include <stdint.h>
@@ -16,5 +16,9 @@ typedef struct TnTensorMap {
 } TnTensorMap;
 
 enum { TN_MAP_ARGUMENT = 1 << 16 };
+
+/* In TnContext::flags, beside TnFlag: the entry launches only what depends on more than flags, dims and addresses, so on
+ * numbers of the run (step, seed, levels of slices). A device sets it that knows the other launches of such a run. */
+enum { TN_NUMBERS_ONLY = 4 };
 
 #endif
