@@ -2,6 +2,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/code/LinearReads.h"
 #include "lowering/code/Parameters.h"
+#include "lowering/gpu/LaneCode.h"
 #include "lowering/target/Rows.h"
 #include "llvm/ADT/SetVector.h"
 #include <vector>
@@ -91,31 +92,25 @@ Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns,
                 false,
                 {}};
   source.walk([&](Operation *inner) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(inner); });
-  launch.blocks = [this, tileRows, tileColumns, slices](EntryCode &code) {
-    auto &builder = code.builder;
-    auto tiles = [&](const Labels &labels, int64_t size) {
-      return ceilDivide(builder, code.size(sizeOf(labels)), constant(builder, size));
-    };
-    Value all =
-        multiply(builder, code.size(sizeOf(batch)), multiply(builder, tiles(rows, tileRows), tiles(columns, tileColumns)));
-    return multiply(builder, all, constant(builder, slices));
-  };
+  launch.blocks = [this, tileRows, tileColumns, slices](EntryCode &code) { return tilesOf(code, tileRows, tileColumns, slices); };
   return launch;
 }
 
-GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns, int64_t slices)
+GemmCode::GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns, int64_t slices, Value tile)
     : form(form), code(code), builder(code.builder), scalars(code, GemmOp(form.op)->getResults()), slices(slices) {
   scalars.bindOutside(form.op);
   Value columnTiles = ceilDivide(builder, code.size(form.sizeOf(form.columns)), constant(builder, tileColumns));
   Value rowTiles = ceilDivide(builder, code.size(form.sizeOf(form.rows)), constant(builder, tileRows));
-  Value perBatch = multiply(builder, columnTiles, rowTiles), number = remainder(builder, code.block(), perBatch);
-  // Blocks that run at a time share few rows of tiles and few columns of them, so that operands come from the cache.
+  if (!tile)
+    tile = code.block();
+  Value perBatch = multiply(builder, columnTiles, rowTiles), number = remainder(builder, tile, perBatch);
+  // Tiles that are computed at a time share few rows of tiles and few columns of them, so that operands come from the cache.
   Value together = constant(builder, 8), perGroup = multiply(builder, columnTiles, together);
   Value row = multiply(builder, divide(builder, number, perGroup), together), inGroup = remainder(builder, number, perGroup);
   Value rows = minimum(builder, subtract(builder, rowTiles, row), together);
   firstColumn = multiply(builder, divide(builder, inGroup, rows), constant(builder, tileColumns));
   firstRow = multiply(builder, add(builder, row, remainder(builder, inGroup, rows)), constant(builder, tileRows));
-  batchNumber = divide(builder, code.block(), perBatch);
+  batchNumber = divide(builder, tile, perBatch);
   if (slices > 1) {
     Value batches = code.size(form.sizeOf(form.batch));
     slice = divide(builder, batchNumber, batches);
@@ -195,76 +190,143 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
   row = add(builder, row, divide(builder, lane, constant(builder, 4)));
   column = add(builder, column, multiply(builder, remainder(builder, lane, constant(builder, 4)), constant(builder, 2)));
   Value base = elementAddress(builder, memory, f32, add(builder, multiply(builder, row, constant(builder, width)), column));
-  for (int64_t i = 0; i < int64_t(sums.size()); ++i) { // four of 16 x 8: two neighbours in two rows
+  for (int64_t i = 0; i < int64_t(sums.size()); i += 2) { // four of 16 x 8: two neighbours in two rows
     const int64_t block = i / 4, rows = 16 * (block / (warpColumns / 8)), columns = 8 * (block % (warpColumns / 8));
-    const int64_t place = (rows + 8 * (i % 4 / 2)) * width + columns + i % 2;
-    LLVM::StoreOp::create(builder, sums[size_t(i)], elementAddress(builder, base, f32, constant(builder, place)));
+    const int64_t place = (rows + 8 * (i % 4 / 2)) * width + columns;
+    storeVector(builder, {sums[size_t(i)], sums[size_t(i + 1)]}, elementAddress(builder, base, f32, constant(builder, place)));
   }
 }
 
-/// A thread stays in its column, so that what depends on that alone is computed once. It takes some rows at a time, op by op:
-/// their loads are on their way together, before the first of them is stored.
-void GemmCode::overTile(int64_t rows, int64_t columns, int64_t together,
+/// What depends on the columns of a thread alone is computed once. It takes some rows at a time, op by op: their loads are on
+/// their way together, before the first of them is stored.
+void GemmCode::overPart(const SumsPart &part, int64_t together,
                         llvm::function_ref<void(Value, int64_t, int64_t, Value, Value)> body) {
-  const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads))), across = std::min(columns, threads);
-  const int64_t step = threads / across;
-  together = std::max<int64_t>(std::min(together, rows / step), 1); // some threads may have no row
-  auto emitAll = [&] {
-    Value start = divide(builder, code.thread(), constant(builder, across));
-    for (int64_t left = 0; left < columns; left += across) {
-      Value place = add(builder, remainder(builder, code.thread(), constant(builder, across)), constant(builder, left));
-      Value column = add(builder, firstColumn, place);
-      code.ifThen(isBelow(column, form.columns), [&] {
-        code.strided(start, constant(builder, step * together), constant(builder, rows),
-                     [&](Value row) { body(row, step, together, place, column); });
-      });
-    }
-  };
+  const int64_t vectors = part.columns / part.lanes, across = std::min(vectors, part.threads), step = part.threads / across;
+  together = std::max<int64_t>(std::min(together, part.rows / step), 1); // some threads may have no row
+  Value start = divide(builder, part.thread, constant(builder, across));
+  for (int64_t left = 0; left < vectors; left += across) {
+    Value place = add(builder, remainder(builder, part.thread, constant(builder, across)), constant(builder, left));
+    place = multiply(builder, place, constant(builder, part.lanes));
+    Value column = add(builder, part.firstColumn, place);
+    code.ifThen(isBelow(column, form.columns), [&] {
+      code.strided(start, constant(builder, step * together), constant(builder, part.rows),
+                   [&](Value row) { body(row, step, together, place, column); });
+    });
+  }
+}
+
+void GemmCode::ofBlock(Value row, int64_t rows, int64_t columns, int64_t lanes, llvm::function_ref<void(const SumsPart &)> body) {
+  const int64_t threads = int64_t(llvm::bit_floor(uint64_t(code.threads)));
+  auto emitAll = [&] { body({row, firstColumn, rows, columns, threads, code.thread(), lanes}); };
   if (threads == code.threads)
     emitAll();
   else
     code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, threads)), emitAll);
 }
 
-void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together) {
-  overTile(rows, columns, together, [&](Value row, int64_t step, int64_t count, Value place, Value column) {
-    SmallVector<Value> sums;
+int64_t GemmCode::mostLanes() const {
+  constexpr int64_t ofSums = 4; // 16 bytes of f32
+  if (form.columns.empty())
+    return 1;
+  if (slices > 1)
+    return form.sizeOf(form.columns).isMultipleOf(ofSums) ? ofSums : 1;
+  const int64_t last = form.columns.back();
+  return lanesOf({&form.block}, form.block.getArgument(unsigned(last)), form.sizeOf({last}));
+}
+
+void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together,
+                           int64_t lanes) {
+  ofBlock(first, rows, columns, lanes, [&](const SumsPart &part) { emitPart(part, memory, width, together); });
+}
+
+void GemmCode::emitPart(const SumsPart &part, Value memory, int64_t width, int64_t together) {
+  const int64_t ofVector = std::min<int64_t>(part.lanes, 4);
+  // All rows of the part are inside then, or none.
+  const bool isWhole = slices == 1 && form.sizeOf(form.rows).isMultipleOf(part.rows);
+  auto emitRows = [&](Value row, int64_t step, int64_t count, Value place, Value column) {
+    SmallVector<SmallVector<Value>> sums(static_cast<size_t>(count));
     Value from = add(builder, multiply(builder, row, constant(builder, width)), place);
-    for (int64_t i = 0; i < count; ++i) {
-      Value at = elementAddress(builder, memory, form.element, add(builder, from, constant(builder, i * step * width)));
-      sums.push_back(LLVM::LoadOp::create(builder, form.element, at));
-    }
-    row = add(builder, first, row);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t first = 0; first < part.lanes; first += ofVector) {
+        Value number = add(builder, from, constant(builder, i * step * width + first));
+        Value address = elementAddress(builder, memory, form.element, number);
+        llvm::append_range(sums[size_t(i)], loadVector(builder, form.element, address, ofVector));
+      }
+    row = add(builder, part.firstRow, row);
     if (slices > 1)
       storeParts(row, step, column, sums);
     else
-      emitTogether(row, step, column, sums);
-  });
+      emitTogether(row, step, column, sums, isWhole);
+  };
+  if (isWhole)
+    code.ifThen(isBelow(part.firstRow, form.rows), [&] { overPart(part, together, emitRows); });
+  else
+    overPart(part, together, emitRows);
 }
 
-/// Rows behind the last one compute what that one does, and store nothing.
-void GemmCode::emitTogether(Value row, int64_t step, Value column, ArrayRef<Value> sums) {
-  std::vector<ScalarCode> each(sums.size(), scalars);
+/// Of each row what lies in one line of the cache; places behind the last ones ask for what these do.
+void GemmCode::prefetch(const SumsPart &part) {
+  constexpr int64_t line = 128; // bytes
+  if (slices > 1 || form.columns.empty())
+    return;
+  const Value last = form.block.getArgument(unsigned(form.columns.back()));
+  auto isLabel = [&](Value index) { return isa<BlockArgument>(index) && index.getParentBlock() == &form.block; };
+  auto isOfRow = [&](Value index) { return llvm::is_contained(form.rows, cast<BlockArgument>(index).getArgNumber()); };
+  for (AtOp at : form.block.getOps<AtOp>()) {
+    ValueRange indices = at.getIndices();
+    if (indices.empty() || indices.back() != last || at.getType().isInteger(1) || !llvm::all_of(indices, isLabel) ||
+        llvm::none_of(indices, isOfRow))
+      continue;
+    const Type element = at.getType();
+    const int64_t ofLine = line / elementBytes(element), across = std::max<int64_t>(part.columns / ofLine, 1);
+    auto within = [&](Value place, const Labels &labels) {
+      return minimum(builder, place, subtract(builder, code.size(form.sizeOf(labels)), constant(builder, 1)));
+    };
+    code.strided(part.thread, constant(builder, part.threads), constant(builder, part.rows * across), [&](Value number) {
+      ScalarCode scalar = scalars;
+      Value row = add(builder, part.firstRow, divide(builder, number, constant(builder, across)));
+      Value column = multiply(builder, remainder(builder, number, constant(builder, across)), constant(builder, ofLine));
+      bindPlace(scalar, within(row, form.rows), within(add(builder, part.firstColumn, column), form.columns));
+      SmallVector<Value> own = llvm::map_to_vector(indices, [&](Value index) { return scalar.get(index); });
+      Value address = elementAddress(builder, code.pointer(at.getTensor()), element, scalar.linearIndex(at.getTensor(), own));
+      LLVM::CallIntrinsicOp::create(builder, builder.getStringAttr("llvm.nvvm.prefetch.global.L2"), ValueRange{address});
+    });
+  }
+}
+
+void GemmCode::bindPlace(ScalarCode &scalar, Value row, Value column) {
+  llvm::DenseMap<int64_t, Value> indices(batchIndices);
+  for (auto [labels, index] :
+       {std::pair<const Labels *, Value>(&form.rows, row), std::pair<const Labels *, Value>(&form.columns, column)})
+    for (auto [label, one] : llvm::zip_equal(*labels, scalar.split(index, form.sizesOfLabels(*labels))))
+      indices[label] = one;
+  for (int64_t label = 0; label < form.rank; ++label)
+    scalar.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
+}
+
+/// Rows behind the last one, if there are some, compute what that one does, and store nothing.
+void GemmCode::emitTogether(Value row, int64_t step, Value column, Rows sums, bool areInside) {
+  std::vector<LaneCode> each;
   SmallVector<Value> isInside;
   Value left = subtract(builder, code.size(form.sizeOf(form.rows)), row), last = subtract(builder, left, constant(builder, 1));
-  for (auto [i, scalar] : llvm::enumerate(each)) {
-    Value away = constant(builder, int64_t(i) * step), own = add(builder, row, minimum(builder, away, last));
-    llvm::DenseMap<int64_t, Value> indices(batchIndices);
-    for (auto [labels, index] :
-         {std::pair<const Labels *, Value>(&form.rows, own), std::pair<const Labels *, Value>(&form.columns, column)})
-      for (auto [label, one] : llvm::zip_equal(*labels, scalar.split(index, form.sizesOfLabels(*labels))))
-        indices[label] = one;
-    for (int64_t label = 0; label < form.rank; ++label)
-      scalar.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
-    scalar.bind(form.block.getArgument(unsigned(form.rank)), sums[i]);
+  for (auto [i, ofRow] : llvm::enumerate(sums)) {
+    ScalarCode scalar = scalars;
+    Value away = constant(builder, int64_t(i) * step), own = add(builder, row, areInside ? away : minimum(builder, away, last));
+    bindPlace(scalar, own, column);
+    ValueRange results = GemmOp(form.op)->getResults();
+    if (ofRow.size() == 1)
+      each.emplace_back(code, std::vector<ScalarCode>{scalar}, results, ValueRange());
+    else
+      each.emplace_back(code, scalar, results, form.block.getArgument(unsigned(form.columns.back())), int64_t(ofRow.size()));
+    each.back().bind(form.block.getArgument(unsigned(form.rank)), ofRow);
     isInside.push_back(arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, left, away));
   }
   for (Operation &op : form.block)
-    for (auto [scalar, inside] : llvm::zip_equal(each, isInside))
-      if (isa<PutOp>(op))
-        code.ifThen(inside, [&, &scalar = scalar] { good &= scalar.emitOp(op); });
+    for (auto [lanes, inside] : llvm::zip_equal(each, isInside))
+      if (isa<PutOp>(op) && !areInside)
+        code.ifThen(inside, [&, &lanes = lanes] { good &= lanes.emitOp(op); });
       else if (!isa<YieldOp>(op))
-        good &= scalar.emitOp(op);
+        good &= lanes.emitOp(op);
 }
 
 Value GemmCode::batchPlace(ArrayRef<int64_t> labels) {

@@ -34,6 +34,15 @@ struct GemmForm {
   llvm::SmallVector<mlir::AffineExpr> sizesOfLabels(const Labels &labels) const;
   /// Whether neighbours along the depth, not along the lines, are neighbours in memory.
   bool isAlongDepth(const GemmSide &side) const { return !side.labels.empty() && llvm::is_contained(depth, side.labels.back()); }
+  /// i64: tiles of each batch and slice of the depth. `code`: of an entry or a kernel.
+  template <typename Code> Value tilesOf(Code &code, int64_t tileRows, int64_t tileColumns, int64_t slices) const {
+    auto &builder = code.builder;
+    auto tiles = [&](const Labels &labels, int64_t size) {
+      return ceilDivide(builder, code.size(sizeOf(labels)), constant(builder, size));
+    };
+    Value all = multiply(builder, tiles(rows, tileRows), tiles(columns, tileColumns));
+    return multiply(builder, multiply(builder, code.size(sizeOf(batch)), all), constant(builder, slices));
+  }
   /// A block for each tile of `tileRows` x `tileColumns` sums of each batch and slice of the depth; threads and body are left to
   /// the caller.
   Launch launchOf(llvm::StringRef name, int64_t tileRows, int64_t tileColumns, int64_t slices = 1) const;
@@ -53,11 +62,20 @@ private:
   llvm::DenseMap<int64_t, mlir::AffineExpr> sizes;
 };
 
-/// The code of one block of launchOf.
+/// Some sums of a tile, and the threads that have them: a thread stays in its columns.
+struct SumsPart {
+  Value firstRow, firstColumn; // of the product
+  int64_t rows, columns;       // powers of 2
+  int64_t threads;             // a power of 2, too
+  Value thread;                // number of this one
+  int64_t lanes = 1;           // columns beside each other of a thread
+};
+
+/// The code of one tile of launchOf, which is the block's, or has this number.
 class GemmCode {
 public:
-  GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns, int64_t slices = 1);
-  /// The first step of the block's slice and the one behind its last one, in units of `depth` steps.
+  GemmCode(const GemmForm &form, KernelCode &code, int64_t tileRows, int64_t tileColumns, int64_t slices = 1, Value number = {});
+  /// The first step of the tile's slice and the one behind its last one, in units of `depth` steps.
   std::pair<Value, Value> steps(int64_t depth);
   /// Of a side at a place in its lines (rows or columns) and in the depth, as it is stored; 0 beyond either.
   Value elementAt(const GemmSide &side, Value line, Value step);
@@ -66,11 +84,19 @@ public:
   /// Element number of the side's tensor, which is in memory.
   Value numberOf(const GemmSide &side, Value line, Value step);
   /// Sums of a warp as tensor cores leave them, in fours of 16 x 8, `warpColumns` beside each other, into shared memory in which
-  /// rows are `width` f32 apart; they belong at a row and a column of it.
+  /// rows are `width` f32 apart, an even number; they belong at a row and a column of it.
   void storeSums(mlir::ValueRange sums, int64_t warpColumns, Value row, Value column, Value memory, int64_t width);
-  /// The code behind `rows` x `columns` sums in shared memory, powers of 2, from a row of the product on; a thread computes so
-  /// many `together`. So it stands once, and threads beside each other store neighbours. Of a slice they are stored as they are.
-  void emitResults(Value memory, int64_t width, Value firstRow, int64_t rows, int64_t columns, int64_t together);
+  /// The code behind `rows` x `columns` sums in shared memory, powers of 2, from a row of the product on; a thread of the block
+  /// computes so many `together`, of `lanes` columns beside each other. So it stands once, and threads beside each other store
+  /// neighbours. Of a slice they are stored as they are.
+  void emitResults(Value memory, int64_t width, Value firstRow, int64_t rows, int64_t columns, int64_t together,
+                   int64_t lanes = 1);
+  /// Of such a part of the tile, by some threads.
+  void emitPart(const SumsPart &part, Value memory, int64_t width, int64_t together);
+  /// Asks for what the code behind the sums of a part will read, row by row, so that it is in the cache of the chip by then.
+  void prefetch(const SumsPart &part);
+  /// How many columns a thread can have whose results are one vector in memory.
+  int64_t mostLanes() const;
   /// The code behind the sums of the tile, of so many slices whose sums are in a temporary of the launch.
   void emitSlices(int64_t rows, int64_t columns, int64_t together, int64_t ofSlices);
   /// The place of the block's batch in some of form.batch, of which the last one runs fastest.
@@ -80,14 +106,19 @@ public:
   bool good = true;            // false: reported
 
 private:
-  /// For the `rows` x `columns` places of the tile, some rows, `step` apart, at a time: with the first of them in the tile, the
-  /// column in the tile and in the product, which is inside.
-  void overTile(int64_t rows, int64_t columns, int64_t together,
+  /// For the places of a part, some rows, `step` apart, at a time: with the first of them in the part, the first column in the
+  /// part and in the product, which is inside.
+  void overPart(const SumsPart &part, int64_t together,
                 llvm::function_ref<void(Value row, int64_t step, int64_t count, Value place, Value column)> body);
+  /// The part that the whole block has, from a row on: not all of its threads where they are no power of 2.
+  void ofBlock(Value row, int64_t rows, int64_t columns, int64_t lanes, llvm::function_ref<void(const SumsPart &)> body);
   /// Number of a sum of a slice in the temporary.
   Value numberOfPart(Value slice, Value row, Value column);
-  void storeParts(Value row, int64_t step, Value column, llvm::ArrayRef<Value> sums);
-  void emitTogether(Value row, int64_t step, Value column, llvm::ArrayRef<Value> sums);
+  using Rows = llvm::ArrayRef<llvm::SmallVector<Value>>; // sums of columns beside each other of each row
+  void storeParts(Value row, int64_t step, Value column, Rows sums);
+  void emitTogether(Value row, int64_t step, Value column, Rows sums, bool areInside = false);
+  /// The code behind the sum at a place.
+  void bindPlace(ScalarCode &scalar, Value row, Value column);
   const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
   Value isBelow(Value index, const Labels &labels);
   Value addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset);
@@ -113,10 +144,17 @@ constexpr int64_t kMostSlices = 16;
 /// Of elements of 16 bits, by tensor cores (TensorGemm.cpp).
 mlir::DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip);
 mlir::LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence);
-/// By warpgroups (WarpgroupGemm.cpp): null where the form is none for them.
+/// By warpgroups (WarpgroupGemm.cpp).
 inline constexpr llvm::StringLiteral kWarpgroupForm = "wgmma";
 ChoiceForm warpgroupForm();
-mlir::DictionaryAttr chooseWarpgroupGemm(const GemmForm &form);
 mlir::LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence);
+/// Bytes of shared memory of a block.
+int64_t warpgroupShared(int64_t rows, int64_t columns, int64_t stages);
+/// By warpgroups that take turns (PingPongGemm.cpp).
+inline constexpr llvm::StringLiteral kPingPongForm = "pingpong";
+ChoiceForm pingPongForm();
+mlir::LogicalResult generatePingPongGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence);
+/// One of both, with the tile and slices that take least time (WarpgroupTiles.cpp): null where the form is none for warpgroups.
+mlir::DictionaryAttr chooseWarpgroupGemm(const GemmForm &form);
 
 } // namespace tenon::gpu

@@ -2,6 +2,7 @@
 // products leaves the sums of each slice in f32, and a second one adds those of an element in the order of the depth, slice by
 // slice, and has the code behind the sums.
 #include "lowering/gpu/GemmForm.h"
+#include "lowering/gpu/LaneCode.h"
 
 using namespace mlir;
 
@@ -45,12 +46,13 @@ Value GemmCode::numberOfPart(Value of, Value row, Value column) {
   return add(builder, multiply(builder, line, code.size(form.sizeOf(form.columns))), column);
 }
 
-void GemmCode::storeParts(Value row, int64_t step, Value column, ArrayRef<Value> sums) {
+void GemmCode::storeParts(Value row, int64_t step, Value column, Rows sums) {
   Value left = subtract(builder, code.size(form.sizeOf(form.rows)), row);
-  for (auto [i, sum] : llvm::enumerate(sums)) {
+  for (auto [i, ofRow] : llvm::enumerate(sums)) {
     Value away = constant(builder, int64_t(i) * step);
-    code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, left, away), [&, sum = sum] {
-      scalars.store(form.element, code.temporary(0), numberOfPart(slice, add(builder, row, away), column), sum);
+    code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, left, away), [&, &ofRow = ofRow] {
+      Value number = numberOfPart(slice, add(builder, row, away), column);
+      storeVector(builder, ofRow, elementAddress(builder, code.temporary(0), form.element, number));
     });
   }
 }
@@ -58,7 +60,7 @@ void GemmCode::storeParts(Value row, int64_t step, Value column, ArrayRef<Value>
 /// Rows behind the last one read what that one does.
 void GemmCode::emitSlices(int64_t rows, int64_t columns, int64_t together, int64_t ofSlices) {
   Value last = subtract(builder, code.size(form.sizeOf(form.rows)), constant(builder, 1));
-  overTile(rows, columns, together, [&](Value row, int64_t step, int64_t count, Value, Value column) {
+  auto emitRows = [&](Value row, int64_t step, int64_t count, Value, Value column) {
     row = add(builder, firstRow, row);
     SmallVector<SmallVector<Value>> parts(static_cast<size_t>(count));
     for (int64_t of = 0; of < ofSlices; ++of)
@@ -67,14 +69,16 @@ void GemmCode::emitSlices(int64_t rows, int64_t columns, int64_t together, int64
         Value number = numberOfPart(constant(builder, of), own, column);
         parts[size_t(i)].push_back(scalars.load(form.element, code.temporary(0), number));
       }
-    SmallVector<Value> sums;
+    SmallVector<SmallVector<Value>> sums;
     for (ArrayRef<Value> ofElement : parts) {
-      sums.push_back(ofElement.front());
+      Value sum = ofElement.front();
       for (Value part : ofElement.drop_front())
-        sums.back() = arith::AddFOp::create(builder, sums.back(), part);
+        sum = arith::AddFOp::create(builder, sum, part);
+      sums.push_back({sum});
     }
     emitTogether(row, step, column, sums);
-  });
+  };
+  ofBlock(firstRow, rows, columns, 1, [&](const SumsPart &part) { overPart(part, together, emitRows); });
 }
 
 } // namespace tenon::gpu

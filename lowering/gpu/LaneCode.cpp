@@ -13,6 +13,13 @@ static bool runsAlong(RankedTensorType type, ValueRange indices, Value last) {
   return !indices.empty() && indices.back() == last && !type.isDynamicDim(unsigned(type.getRank() - 1));
 }
 
+static Type typeOf(PutOp put) {
+  Operation *owner = put->getParentOp();
+  while (!isa<NestOp, GemmOp>(owner))
+    owner = owner->getParentOp();
+  return owner->getResult(put.getResult()).getType();
+}
+
 int64_t lanesOf(ArrayRef<Block *> blocks, Value last, AffineExpr size) {
   auto known = dyn_cast<AffineConstantExpr>(size);
   int64_t widest = 0;
@@ -24,8 +31,7 @@ int64_t lanesOf(ArrayRef<Block *> blocks, Value last, AffineExpr size) {
       loops |= isa<FoldOp>(op) || (isa<EachOp>(op) && &op != last.getParentBlock()->getParentOp());
       if (!at && !put)
         continue;
-      auto type = cast<RankedTensorType>(at ? at.getTensor().getType()
-                                            : op.getParentOfType<NestOp>()->getResult(put.getResult()).getType());
+      auto type = cast<RankedTensorType>(at ? at.getTensor().getType() : typeOf(put));
       if (runsAlong(type, at ? at.getIndices() : put.getIndices(), last))
         widest = std::max(widest, elementBytes(type.getElementType()));
     }
@@ -37,6 +43,32 @@ int64_t lanesOf(ArrayRef<Block *> blocks, Value last, AffineExpr size) {
   return lanes;
 }
 
+static Value laneNumber(ImplicitLocOpBuilder &builder, size_t lane) {
+  return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(lane)));
+}
+
+SmallVector<Value> loadVector(ImplicitLocOpBuilder &builder, Type element, Value address, int64_t count) {
+  const auto alignment = unsigned(count * elementBytes(element));
+  if (count == 1)
+    return {LLVM::LoadOp::create(builder, element, address, alignment)};
+  Value all = LLVM::LoadOp::create(builder, VectorType::get({count}, element), address, alignment);
+  SmallVector<Value> elements;
+  for (size_t i = 0; i < size_t(count); ++i)
+    elements.push_back(LLVM::ExtractElementOp::create(builder, all, laneNumber(builder, i)));
+  return elements;
+}
+
+void storeVector(ImplicitLocOpBuilder &builder, ArrayRef<Value> elements, Value address) {
+  const Type element = elements.front().getType();
+  Value all = elements.front();
+  if (elements.size() > 1) {
+    all = LLVM::UndefOp::create(builder, VectorType::get({int64_t(elements.size())}, element));
+    for (auto [i, one] : llvm::enumerate(elements))
+      all = LLVM::InsertElementOp::create(builder, all, one, laneNumber(builder, i));
+  }
+  LLVM::StoreOp::create(builder, all, address, unsigned(int64_t(elements.size()) * elementBytes(element)));
+}
+
 LaneCode::LaneCode(KernelCode &code, const ScalarCode &one, ValueRange results, Value last, int64_t count)
     : code(code), builder(code.builder), results(results), last(last), lanes(size_t(count), one), varying({last}) {
   Value first = lanes.front().get(last);
@@ -46,6 +78,12 @@ LaneCode::LaneCode(KernelCode &code, const ScalarCode &one, ValueRange results, 
 
 LaneCode::LaneCode(KernelCode &code, std::vector<ScalarCode> lanes, ValueRange results, ValueRange sources)
     : code(code), builder(code.builder), results(results), lanes(std::move(lanes)), varying(sources.begin(), sources.end()) {}
+
+void LaneCode::bind(Value source, ArrayRef<Value> values) {
+  for (auto [lane, value] : llvm::zip_equal(lanes, values))
+    lane.bind(source, value);
+  varying.insert(source);
+}
 
 SmallVector<Value> LaneCode::get(Value source) {
   return llvm::map_to_vector(lanes, [&](ScalarCode &lane) { return lane.get(source); });
@@ -62,7 +100,7 @@ bool LaneCode::varies(Operation &op) const {
 /// Such vectors are aligned: places are to 64 bytes, and the innermost size of the tensor is a multiple of the elements.
 bool LaneCode::areNeighbours(RankedTensorType type, ValueRange indices) const {
   const int64_t count = int64_t(lanes.size());
-  return runsAlong(type, indices, last) && type.getShape().back() % count == 0 &&
+  return last && runsAlong(type, indices, last) && type.getShape().back() % count == 0 &&
          count * elementBytes(type.getElementType()) <= kVectorBytes &&
          llvm::none_of(indices.drop_back(), [&](Value index) { return varying.contains(index); });
 }
@@ -73,41 +111,37 @@ Value LaneCode::address(RankedTensorType type, Value tensor, ValueRange indices)
   return elementAddress(builder, code.pointer(tensor), stored, lanes.front().linearIndex(tensor, own));
 }
 
-static Value laneNumber(ImplicitLocOpBuilder &builder, size_t lane) {
-  return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(lane)));
-}
-
 void LaneCode::load(AtOp at) {
   auto type = cast<RankedTensorType>(at.getTensor().getType());
-  const Type element = type.getElementType();
-  const int64_t count = int64_t(lanes.size());
-  const bool isTruth = element.isInteger(1);
-  Type vector = VectorType::get({count}, isTruth ? Type(builder.getI8Type()) : element);
-  Value all = LLVM::LoadOp::create(builder, vector, address(type, at.getTensor(), at.getIndices()),
-                                   unsigned(count * elementBytes(element)));
-  for (auto [k, lane] : llvm::enumerate(lanes)) {
-    Value one = LLVM::ExtractElementOp::create(builder, all, laneNumber(builder, k));
-    if (isTruth)
-      one = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, one,
-                                  arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0)));
-    lane.bind(at, one);
-  }
+  const bool isTruth = type.getElementType().isInteger(1);
+  Type stored = isTruth ? Type(builder.getI8Type()) : type.getElementType();
+  SmallVector<Value> all = loadVector(builder, stored, address(type, at.getTensor(), at.getIndices()), int64_t(lanes.size()));
+  for (auto [lane, one] : llvm::zip_equal(lanes, all))
+    lane.bind(at, isTruth ? Value(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, one,
+                                                        arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0))))
+                          : one);
 }
 
 void LaneCode::store(PutOp put, Value result) {
   auto type = cast<RankedTensorType>(result.getType());
-  const Type element = type.getElementType();
-  const int64_t count = int64_t(lanes.size());
-  const bool isTruth = element.isInteger(1);
-  Type stored = isTruth ? Type(builder.getI8Type()) : element;
-  Value all = LLVM::UndefOp::create(builder, VectorType::get({count}, stored));
-  for (auto [k, lane] : llvm::enumerate(lanes)) {
-    Value one = lane.get(put.getElement());
-    if (isTruth)
-      one = arith::ExtUIOp::create(builder, stored, one);
-    all = LLVM::InsertElementOp::create(builder, all, one, laneNumber(builder, k));
+  SmallVector<Value> all = get(put.getElement());
+  if (type.getElementType().isInteger(1))
+    for (Value &one : all)
+      one = arith::ExtUIOp::create(builder, builder.getI8Type(), one);
+  storeVector(builder, all, address(type, result, put.getIndices()));
+}
+
+/// One instruction rounds two.
+void LaneCode::roundPairs(arith::TruncFOp round) {
+  SmallVector<Value> wide = get(round.getIn());
+  for (size_t k = 0; k < lanes.size(); k += 2) {
+    Value both = LLVM::UndefOp::create(builder, VectorType::get({2}, wide[k].getType()));
+    for (size_t i = 0; i < 2; ++i)
+      both = LLVM::InsertElementOp::create(builder, both, wide[k + i], laneNumber(builder, i));
+    both = arith::TruncFOp::create(builder, VectorType::get({2}, round.getType()), both);
+    for (size_t i = 0; i < 2; ++i)
+      lanes[k + i].bind(round, LLVM::ExtractElementOp::create(builder, both, laneNumber(builder, i)));
   }
-  LLVM::StoreOp::create(builder, all, address(type, result, put.getIndices()), unsigned(count * elementBytes(element)));
 }
 
 bool LaneCode::emitOp(Operation &op) {
@@ -130,6 +164,10 @@ bool LaneCode::emitOp(Operation &op) {
       store(put, result);
       return true;
     }
+  }
+  if (auto round = dyn_cast<arith::TruncFOp>(op); round && round.getIn().getType().isF32() && lanes.size() % 2 == 0) {
+    roundPairs(round);
+    return true;
   }
   return llvm::all_of(lanes, [&](ScalarCode &lane) { return lane.emitOp(op); });
 }

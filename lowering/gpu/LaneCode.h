@@ -6,9 +6,13 @@
 
 namespace tenon::gpu {
 
-/// How many elements a thread may have of the code in `blocks`, whose index `last` runs over `size` values: 1 where that is odd,
-/// no access would become a vector, or code has loops of its own.
+/// How many elements a thread may have of the code in `blocks`, of a nest or behind the sums of a product, whose index `last`
+/// runs over `size` values: 1 where that is odd, no access would become a vector, or code has loops of its own.
 int64_t lanesOf(llvm::ArrayRef<mlir::Block *> blocks, Value last, mlir::AffineExpr size);
+
+/// Elements beside each other in memory, aligned to all of them together.
+llvm::SmallVector<Value> loadVector(ImplicitLocOpBuilder &builder, Type element, Value address, int64_t count);
+void storeVector(ImplicitLocOpBuilder &builder, llvm::ArrayRef<Value> elements, Value address);
 
 class LaneCode {
 public:
@@ -17,6 +21,8 @@ public:
   LaneCode(KernelCode &code, const ScalarCode &one, mlir::ValueRange results, Value last, int64_t count);
   /// Elements that lie apart: `lanes` are bound for one each, and differ in `sources`.
   LaneCode(KernelCode &code, std::vector<ScalarCode> lanes, mlir::ValueRange results, mlir::ValueRange sources);
+  /// A value that each element has its own of.
+  void bind(Value source, llvm::ArrayRef<Value> values);
   /// As those of ScalarCode.
   bool emitOps(mlir::Block &block);
   bool emitOp(mlir::Operation &op);
@@ -29,6 +35,7 @@ private:
   Value address(mlir::RankedTensorType type, Value tensor, mlir::ValueRange indices);
   void load(AtOp at);
   void store(PutOp put, Value result);
+  void roundPairs(mlir::arith::TruncFOp round);
 
   KernelCode &code;
   ImplicitLocOpBuilder &builder;

@@ -359,12 +359,14 @@ LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence)
                                   {"registers", 32, 255},
                                   {"slices", 1, kMostSlices}}}};
   if (sequence.chip.hasWarpgroups)
-    forms.push_back(warpgroupForm());
+    forms.append({warpgroupForm(), pingPongForm()});
   FailureOr<Choice> choice = sequence.choiceOf(op, forms);
   if (failed(choice))
     return failure();
   if (choice->form() == kWarpgroupForm)
     return generateWarpgroupGemm(form, *choice, sequence);
+  if (choice->form() == kPingPongForm)
+    return generatePingPongGemm(form, *choice, sequence);
   auto number = [&](StringRef name) { return *choice->number(name); };
   GemmTile tile{number("rows"),         number("columns"), number("depth"),     number("warp_rows"),
                 number("warp_columns"), number("stages"),  number("registers"), 0};

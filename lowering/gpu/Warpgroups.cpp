@@ -51,6 +51,8 @@ void arriveAtBarrierOf(ImplicitLocOpBuilder &builder, Value number, int64_t thre
   call(builder, "barrier.cta.arrive.aligned.count", {}, {number, word(builder, threads)});
 }
 
+void barrierOfWarp(ImplicitLocOpBuilder &builder) { call(builder, "bar.warp.sync", {}, word(builder, -1)); }
+
 // ---- rings
 
 Value StageRing::barrier(Value stage, bool isFull) {
@@ -86,6 +88,31 @@ StageRing::Turn StageRing::before(Turn turn) {
           {}};
 }
 
+StageRing::Turn StageRing::afterSteps(Turn turn, Value count) {
+  Value number = add(builder, turn.stage, count), size = constant(builder, stages);
+  Value rounds = arith::AndIOp::create(builder, divide(builder, number, size), constant(builder, 1));
+  Value flips = arith::TruncIOp::create(builder, builder.getI32Type(), rounds);
+  return {remainder(builder, number, size), arith::XOrIOp::create(builder, turn.parity, flips)};
+}
+
+SmallVector<Value> StageRing::overSteps(std::pair<Value, Value> steps, Turn &turn, ValueRange carried,
+                                        llvm::function_ref<SmallVector<Value>(Value, Turn, ValueRange)> body) {
+  SmallVector<Value> start(carried);
+  start.append({turn.stage, turn.parity});
+  auto loop = scf::ForOp::create(builder, steps.first, steps.second, constant(builder, 1), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ValueRange before = loop.getRegionIterArgs();
+  const Turn at{before[before.size() - 2], before.back()};
+  SmallVector<Value> left = body(loop.getInductionVar(), at, before.drop_back(2));
+  const Turn next = after(at);
+  left.append({next.stage, next.parity});
+  scf::YieldOp::create(builder, left);
+  ValueRange results = loop.getResults();
+  turn = {results[results.size() - 2], results.back()};
+  return SmallVector<Value>(results.drop_back(2));
+}
+
 Value StageRing::claim(Turn turn, int64_t bytes) {
   waitAt(builder, barrier(turn.stage, false), flipped(builder, turn.parity));
   Value full = barrier(turn.stage, true);
@@ -96,8 +123,25 @@ Value StageRing::claim(Turn turn, int64_t bytes) {
 void StageRing::waitFull(Turn turn) { waitAt(builder, barrier(turn.stage, true), turn.parity); }
 void StageRing::release(Turn turn) { arriveAt(builder, barrier(turn.stage, false)); }
 
+// ---- the parts of a block
+
+constexpr int64_t kLeast = 24, kMost = 240; // registers that a warpgroup can change to
+
+static constexpr int64_t inEights(int64_t count) { return count / 8 * 8; }
+RegisterShares::RegisterShares(int64_t consumers, int64_t consumer)
+    : start(std::min(inEights(kLaneRegisters / (consumers / kWarpgroup + 1)), kMost)),
+      producer(std::min(start * (consumers / kWarpgroup + 1) - consumers / kWarpgroup * consumer, start)), consumer(consumer) {}
+
+bool RegisterShares::fit() const { return consumer % 8 == 0 && consumer <= kMost && producer >= kLeast; }
+
+void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers) {
+  if (before != registers)
+    call(builder, Twine("setmaxnreg.") + (registers > before ? "inc" : "dec") + ".sync.aligned.u32", {},
+         word(builder, registers));
+}
+
 void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> init, llvm::function_ref<void()> consume,
-               llvm::function_ref<void()> produce) {
+               llvm::function_ref<void()> produce, std::optional<RegisterShares> shares) {
   auto &builder = code.builder;
   code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, 0)), [&] {
     init();
@@ -108,9 +152,14 @@ void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> i
   auto branch = scf::IfOp::create(builder, TypeRange(), isConsumer, true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
+  if (shares)
+    changeRegisters(builder, shares->start, shares->consumer);
   consume();
   builder.setInsertionPointToStart(branch.elseBlock());
-  code.ifThen(electLane(builder), produce);
+  if (!shares)
+    return code.ifThen(electLane(builder), produce);
+  changeRegisters(builder, shares->start, shares->producer);
+  code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, consumers)), produce);
 }
 
 // ---- copies

@@ -24,6 +24,9 @@ Value electLane(ImplicitLocOpBuilder &builder);
 void barrierOf(ImplicitLocOpBuilder &builder, Value number, int64_t threads);
 void arriveAtBarrierOf(ImplicitLocOpBuilder &builder, Value number, int64_t threads);
 
+/// Waits for all lanes of the warp, which all get here.
+void barrierOfWarp(ImplicitLocOpBuilder &builder);
+
 /// Starts to bring the box of a map (KernelCode::map) at these places (i64, innermost first) to shared memory, a multiple of
 /// 1024; its bytes, also those outside of the tensor, which are 0, arrive at the barrier.
 void copyBox(ImplicitLocOpBuilder &builder, Value to, Value barrier, Value map, llvm::ArrayRef<Value> places);
@@ -43,7 +46,12 @@ public:
   void init(int64_t readers);
   Turn first();
   Turn after(Turn turn);
-  Turn before(Turn turn); // of which only the stage is told
+  Turn before(Turn turn);                  // of which only the stage is told
+  Turn afterSteps(Turn turn, Value count); // i64
+  /// Loops over steps, each in the next stage from `turn` on, which is the one behind the last step then. `carried` values go
+  /// from step to step; these are what the last one leaves.
+  llvm::SmallVector<Value> overSteps(std::pair<Value, Value> steps, Turn &turn, mlir::ValueRange carried,
+                                     llvm::function_ref<llvm::SmallVector<Value>(Value step, Turn, mlir::ValueRange)> body);
   /// Waits until nobody reads the stage, at once in the first round, and gives the barrier that so many bytes are to come to.
   Value claim(Turn turn, int64_t bytes);
   void waitFull(Turn turn);
@@ -57,9 +65,21 @@ private:
   const int64_t stages;
 };
 
-/// The parts of a block: thread 0 makes barriers, then `consumers` threads and one thread of a last warp do their work.
+/// Registers of a thread of a block whose producer is a warpgroup: of all when it starts, then of the producer, which leaves some
+/// to the consumers.
+struct RegisterShares {
+  /// `consumer`: a multiple of 8, as many as there can be together.
+  RegisterShares(int64_t consumers, int64_t consumer);
+  int64_t start, producer, consumer;
+  bool fit() const;
+};
+/// From here on a thread has so many registers of the `before` that it had; all threads of a warpgroup get here.
+void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers);
+
+/// The parts of a block: thread 0 makes barriers, then `consumers` threads and one thread of a last warp, or with `shares` of a
+/// last warpgroup, do their work.
 void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> init, llvm::function_ref<void()> consume,
-               llvm::function_ref<void()> produce);
+               llvm::function_ref<void()> produce, std::optional<RegisterShares> shares = {});
 
 /// 64 (of the first operand) or more lines of 64 steps of the depth in shared memory as copyBox leaves them: rows of 128 bytes,
 /// whose chunks of 16 are turned by the row. Rows are lines, with 64 steps, or steps, with 64 lines, in pieces of 64 lines.

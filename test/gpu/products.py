@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Products for tenon-gpu-kernel-test, as a file of the kernel form.
 
-usage: products.py TILE [--factors M,N,K] [--type bf16|f16|f32] [--only LAYOUT..] [--warpgroups] [--stages N] [--slices N]
+usage: products.py TILE [--factors M,N,K] [--columns N] [--type bf16|f16|f32] [--result bf16|f32] [--only LAYOUT..]
+                   [--warpgroups | --pingpong] [--stages N] [--blocks N] [--slices N]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, or is some
 rows of each entry of a batch, with the result transposed, with code behind the sums that draws. TILE is a row of
-lowering/gpu/GemmTiles.def, from 0 on (not of f32), or with --warpgroups of WarpgroupTiles.def, for sm_90a; these kernels take no
-computed operand.
+lowering/gpu/GemmTiles.def, from 0 on (not of f32), or with --warpgroups or --pingpong of WarpgroupTiles.def, for sm_90a; these
+kernels take no computed operand.
 The dims are M, N and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are
-aligned.
+aligned. With --columns these are a known number, and results are stored as vectors where it is a multiple of 2, 4 or 8.
 """
 import argparse
 import os
@@ -18,6 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def tensor(sizes, element):
+    if all(size.isdigit() for size in sizes):
+        return f"tensor<{'x'.join(sizes)}x{element}>"
     text = ", ".join(sizes)
     shape = "".join(f"{size if size.isdigit() else '?'}x" for size in sizes)
     return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({text})>>"
@@ -26,17 +29,21 @@ def tensor(sizes, element):
 def chosen(options):
     if options.type == "f32":
         return ""
-    warpgroups = options.warpgroups
+    warpgroups = options.warpgroups or options.pingpong
     table = "WarpgroupTiles.def" if warpgroups else "GemmTiles.def"
+    rows = "TURNS" if options.pingpong else "TILE"
     with open(os.path.join(HERE, "..", "..", "lowering", "gpu", table), encoding="utf-8") as file:
-        row = re.findall(r"^TILE\(([\d, ]+)\)", file.read(), re.MULTILINE)[options.tile].split(", ")
-    names = ("rows", "columns", "depth", *(() if warpgroups else ("warp_rows", "warp_columns")), "stages", "registers")
+        row = re.findall(rf"^{rows}\(([\d, ]+)\)", file.read(), re.MULTILINE)[options.tile].split(", ")
+    names = (("rows", "columns", "stages", "blocks") if options.pingpong else
+             ("rows", "columns", "depth", *(() if warpgroups else ("warp_rows", "warp_columns")), "stages", "registers"))
     tile = dict(zip(names, row, strict=False))
     if options.stages:
         tile["stages"] = options.stages
+    if options.blocks:
+        tile["blocks"] = options.blocks
     tile["slices"] = options.slices
     numbers = ", ".join(f"{name} = {number} : i64" for name, number in tile.items())
-    chip, form = ("sm_90a", "wgmma") if warpgroups else ("sm_80", "mma")
+    chip, form = ("sm_90a", "pingpong" if options.pingpong else "wgmma") if warpgroups else ("sm_80", "mma")
     return f"attributes {{tenon.chosen = {{{chip} = {{form = \"{form}\", {numbers}}}}}}} "
 
 
@@ -44,11 +51,13 @@ def function(name, options, a, b, batch=(), computed=False, transposed=False, dr
     """`a`, `b`: "mk" or "km", "nk" or "kn"; `batch`: sizes in front of both."""
     size = {letter: f"d{i} * {factor}" if factor > 1 else f"d{i}"
             for i, (letter, factor) in enumerate(zip("mnk", options.factors, strict=True))}
+    if options.columns:
+        size["n"] = options.columns
     label = {"m": len(batch), "n": len(batch) + 1, "k": len(batch) + 2}
     types = [tensor([*batch, *(size[letter] for letter in part)], options.type) for part in (a, b)]
     labels = [[*range(len(batch)), *(label[letter] for letter in part)] for part in (a, b)]
     rank, order = len(batch) + 2, "nm" if transposed else "mn"
-    result = tensor([*batch, *(size[letter] for letter in order)], "f32")
+    result = tensor([*batch, *(size[letter] for letter in order)], options.result)
     bias = tensor([size["n"]], "f32")
     outer = "".join(f"%z{i}, " for i in range(len(batch)))
     indices = "".join(f"%z{i}: index, " for i in range(len(batch)))
@@ -64,7 +73,11 @@ def function(name, options, a, b, batch=(), computed=False, transposed=False, dr
         lines += ["    %zero = arith.constant 0.0 : f32",
                   "    %keep = tenon.random_keep %m site 5 threshold 30000",
                   "    %t = arith.select %keep, %s, %zero : f32"]
-    lines += [f"    tenon.put 0 [{put}], %{'t' if drawn else 's'} : f32"]
+    value = "%t" if drawn else "%s"
+    if options.result != "f32":
+        lines.append(f"    %rounded = arith.truncf {value} : f32 to {options.result}")
+        value = "%rounded"
+    lines.append(f"    tenon.put 0 [{put}], {value} : {options.result}")
     if computed:
         arguments = indices + ", ".join(f"%{letter}: index" for letter in a)
         lines += ["  } a {", f"  ^bb0({arguments}):",
@@ -110,10 +123,14 @@ def main():
     parser.add_argument("--type", default="bf16")
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--warpgroups", action="store_true")
+    parser.add_argument("--pingpong", action="store_true")
+    parser.add_argument("--columns")
+    parser.add_argument("--result", default="f32")
+    parser.add_argument("--blocks", type=int)
     parser.add_argument("--stages", type=int)
     parser.add_argument("--slices", type=int, default=1)
     options = parser.parse_args()
-    everything = [name for name in FORMS if not (options.warpgroups and name.startswith("computed"))]
+    everything = [name for name in FORMS if not ((options.warpgroups or options.pingpong) and name.startswith("computed"))]
     for name in options.only or everything:
         if name in SLICES:
             print(slice_of(name, options, SLICES[name]))

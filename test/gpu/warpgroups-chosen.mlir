@@ -14,7 +14,7 @@ func.func @deep(%a: tensor<16384x16384xbf16>, %b: tensor<16384x3072xbf16>) {
   tenon.output 0 "y", %y : tensor<16384x3072xf32>
   return
 }
-// CHECK: .visible .entry large_gemm_warpgroups_128x128_
+// CHECK: .visible .entry large_gemm_pingpong_128x128_
 func.func @large(%a: tensor<16384x768xbf16>, %b: tensor<768x3072xbf16>) {
   %y = tenon.gemm %a[0, 2], %b[2, 1] rank 2 : tensor<16384x768xbf16>, tensor<768x3072xbf16> -> tensor<16384x3072xf32> {
   ^bb0(%m: index, %n: index, %sum: f32):

@@ -1,0 +1,123 @@
+// Which tiles a product by warpgroups has: that row of WarpgroupTiles.def, and as many slices of the depth, as take least time by
+// the rates that stand there.
+#include "dialect/TensorSizes.h"
+#include "lowering/gpu/WarpgroupOperands.h"
+#include <limits>
+
+using namespace mlir;
+
+namespace tenon::gpu {
+namespace {
+
+/// Rows of WarpgroupTiles.def, and the rates of each.
+struct Tile {
+  int64_t rows, columns, depth, stages, registers, shared;
+};
+constexpr Tile kTiles[] = {
+#define TILE(...) {__VA_ARGS__},
+#include "lowering/gpu/WarpgroupTiles.def"
+};
+struct Rate {
+  double alone, together, behind;
+};
+constexpr Rate kRates[] = {
+#define RATE(...) {__VA_ARGS__},
+#include "lowering/gpu/WarpgroupTiles.def"
+};
+struct TurnsTile {
+  int64_t rows, columns, stages, blocks, registers, shared;
+};
+constexpr TurnsTile kTurns[] = {
+#define TURNS(...) {__VA_ARGS__},
+#include "lowering/gpu/WarpgroupTiles.def"
+};
+struct TurnsRate {
+  double rate, behind;
+};
+constexpr TurnsRate kTurnsRates[] = {
+#define TURNS_RATE(...) {__VA_ARGS__},
+#include "lowering/gpu/WarpgroupTiles.def"
+};
+static_assert(std::size(kRates) == std::size(kTiles) && std::size(kTurnsRates) == std::size(kTurns));
+
+struct Product {
+  int64_t batch, rows, columns, depth;
+};
+
+int64_t tilesOf(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
+/// Microseconds, as all that follow: of the sums of slices, written and read, and their launch.
+double costOfSlices(const Product &product, int64_t slices) {
+  constexpr double launch = 3, bytesOfTime = 3e6;
+  return launch + (slices == 1 ? 0
+                               : launch + double(8 * slices * product.batch) * double(product.rows) * double(product.columns) /
+                                              bytesOfTime);
+}
+
+struct Work {
+  int64_t tiles;     // of all slices
+  double operations; // of one, 10^6
+};
+Work workOf(const Product &product, int64_t rows, int64_t columns, int64_t slices) {
+  constexpr int64_t step = WarpgroupOperands::kDepth;
+  const int64_t steps = tilesOf(tilesOf(product.depth, step), slices) * step;
+  return {slices * product.batch * tilesOf(product.rows, rows) * tilesOf(product.columns, columns),
+          2e-6 * double(rows * columns * steps)};
+}
+
+/// Rounds of blocks on 132 processors, in the last of which a processor has what is left.
+double costOf(const Tile &tile, const Rate &rate, const Product &product, int64_t slices) {
+  constexpr int64_t processors = 132;
+  const int64_t atOnce = kMostShared / (warpgroupShared(tile.rows, tile.columns, tile.stages) + 1024);
+  const Work work = workOf(product, tile.rows, tile.columns, slices);
+  auto blocksOfProcessor = [&](int64_t count) {
+    return double(count) * (work.operations / (count > 1 ? rate.together : rate.alone) + rate.behind);
+  };
+  const int64_t whole = work.tiles / (processors * atOnce), rest = work.tiles % (processors * atOnce);
+  return double(whole) * blocksOfProcessor(atOnce) + blocksOfProcessor(tilesOf(rest, processors)) + costOfSlices(product, slices);
+}
+
+/// The tiles of a block follow each other; behind the last one is its code.
+double costOf(const TurnsTile &tile, const TurnsRate &rate, const Product &product, int64_t slices) {
+  const Work work = workOf(product, tile.rows, tile.columns, slices);
+  return double(tilesOf(work.tiles, tile.blocks)) * work.operations / rate.rate + rate.behind + costOfSlices(product, slices);
+}
+
+DictionaryAttr cheapest(MLIRContext *context, const Product &product) {
+  DictionaryAttr best;
+  double least = std::numeric_limits<double>::infinity();
+  auto offer = [&](double cost, StringRef form, ArrayRef<std::pair<StringRef, int64_t>> numbers) {
+    if (cost >= least)
+      return;
+    least = cost;
+    best = makeChoice(context, form, numbers);
+  };
+  for (int64_t slices = 1; slices <= kMostSlices; ++slices) {
+    for (auto [tile, rate] : llvm::zip_equal(kTiles, kRates))
+      offer(costOf(tile, rate, product, slices), kWarpgroupForm,
+            {{"rows", tile.rows},
+             {"columns", tile.columns},
+             {"depth", tile.depth},
+             {"stages", tile.stages},
+             {"registers", tile.registers},
+             {"slices", slices}});
+    for (auto [tile, rate] : llvm::zip_equal(kTurns, kTurnsRates))
+      offer(
+          costOf(tile, rate, product, slices), kPingPongForm,
+          {{"rows", tile.rows}, {"columns", tile.columns}, {"stages", tile.stages}, {"blocks", tile.blocks}, {"slices", slices}});
+  }
+  return best;
+}
+
+} // namespace
+
+DictionaryAttr chooseWarpgroupGemm(const GemmForm &form) {
+  constexpr int64_t least = 64; // of rows and columns, for which a smaller tile of the first rung wastes less
+  auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
+  const Product product{count(form.batch), count(form.rows), count(form.columns), count(form.depth)};
+  if (product.rows < least || product.columns < least || product.depth < least || !WarpgroupOperands::fit(form))
+    return {};
+  return cheapest(GemmOp(form.op).getContext(), product);
+}
+
+} // namespace tenon::gpu
