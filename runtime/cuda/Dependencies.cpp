@@ -6,6 +6,10 @@ namespace tenon::runtime::cuda {
 namespace {
 
 constexpr size_t kMostApart = 1024;
+/// Bytes from which on a launch keeps all processors busy: two of these beside each other only take each other's caches. On an
+/// H100 64 MiB take 20 us; steps of GPT-2, with kernels above, are 1 % slower where these need not wait, of Transformer-XL,
+/// below, 5 % faster.
+constexpr uint64_t kLarge = uint64_t(64) << 20;
 
 struct Span {
   uint64_t begin, end;
@@ -23,12 +27,19 @@ std::vector<Span> spansOf(const LaunchList &list, const LaunchList::Launch &laun
   return spans;
 }
 
+bool isLarge(const std::vector<Span> &spans) {
+  uint64_t bytes = 0;
+  for (const Span &span : spans)
+    bytes += span.end - span.begin;
+  return bytes >= kLarge;
+}
+
 bool meet(const std::vector<Span> &a, const std::vector<Span> &b) {
-  return std::any_of(a.begin(), a.end(), [&](const Span &one) {
-    return std::any_of(b.begin(), b.end(), [&](const Span &other) {
-      return (one.isWritten || other.isWritten) && one.begin < other.end && other.begin < one.end;
-    });
-  });
+  return (isLarge(a) && isLarge(b)) || std::any_of(a.begin(), a.end(), [&](const Span &one) {
+           return std::any_of(b.begin(), b.end(), [&](const Span &other) {
+             return (one.isWritten || other.isWritten) && one.begin < other.end && other.begin < one.end;
+           });
+         });
 }
 
 } // namespace

@@ -58,6 +58,16 @@ TEST(Graphs, WhatMayTouchAnything) {
   EXPECT_EQ(dependenciesOf(list), (Waits{{}, {}, {1, 0}, {2}, {2}, {4, 3}}));
 }
 
+TEST(Graphs, LargeOnesOneByOne) {
+  constexpr int64_t large = int64_t(64) << 20;
+  Launches list;
+  list.add({{1000, large / 2}, {1000 + large, -large / 2}});
+  list.add({{1000 + 4 * large, large}});
+  list.add({{1000 + 8 * large, large - 1}});
+  list.add({{1000 + 12 * large, -large}});
+  EXPECT_EQ(dependenciesOf(list), (Waits{{}, {0}, {}, {1}}));
+}
+
 TEST(Graphs, ManyLaunches) {
   constexpr uint32_t count = 2500;
   Launches list;
