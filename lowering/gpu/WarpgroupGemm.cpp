@@ -76,7 +76,7 @@ private:
     emitRoles(
         code, consumers(), [&] { ring->init(consumers() / kWarp); }, [&] { consume(code, gemm); }, [&] { produce(code, gemm); });
     code.barrier();
-    const int64_t lanes = gemm.mostLanes(), elements = 8; // of a thread at a time
+    const int64_t lanes = gemm.mostLanes(), elements = lanes > 1 ? 16 : 8; // of a thread at a time
     gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns, elements / lanes, lanes);
     return gemm.good;
   }
