@@ -53,6 +53,7 @@ private:
   /// A warpgroup: while it multiplies a stage, the products of the one before end, which is free then.
   void consume(KernelCode &code, GemmCode &gemm) {
     auto &builder = code.builder;
+    gemm.prefetch({gemm.firstRow, gemm.firstColumn, tile.rows, tile.columns, consumers(), code.thread()});
     Value group = divide(builder, code.thread(), constant(builder, kWarpgroup));
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> sums(size_t(tile.columns / 2), zero);
