@@ -1,6 +1,7 @@
 // A generation of NVIDIA's chips, as the kernels know it.
 #pragma once
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
 
 namespace tenon::gpu {
 
@@ -10,5 +11,14 @@ struct Chip {
   llvm::StringLiteral ptxFeature; // the lowest version of PTX that has what they use: drivers refuse later ones than they know
   bool hasWarpgroups;             // wgmma, copies of tensors, their barriers
 };
+
+/// Registers of a processor are those of its four quarters, between which the warps of a block are dealt: the most that each lane
+/// of a quarter's warps may have together. A thread gets them in eights.
+constexpr int64_t kLaneRegisters = 512;
+/// Whether a block of so many threads with so many registers each can start.
+constexpr bool canStart(int64_t threads, int64_t registers) {
+  const int64_t warpsOfQuarter = (threads + 127) / 128;
+  return warpsOfQuarter * ((registers + 7) / 8 * 8) <= kLaneRegisters;
+}
 
 } // namespace tenon::gpu

@@ -96,8 +96,25 @@ Value StageRing::claim(Turn turn, int64_t bytes) {
 void StageRing::waitFull(Turn turn) { waitAt(builder, barrier(turn.stage, true), turn.parity); }
 void StageRing::release(Turn turn) { arriveAt(builder, barrier(turn.stage, false)); }
 
+// ---- the parts of a block
+
+constexpr int64_t kLeast = 24, kMost = 240; // registers that a warpgroup can change to
+
+static constexpr int64_t inEights(int64_t count) { return count / 8 * 8; }
+RegisterShares::RegisterShares(int64_t consumers, int64_t consumer)
+    : start(std::min(inEights(kLaneRegisters / (consumers / kWarpgroup + 1)), kMost)),
+      producer(std::min(start * (consumers / kWarpgroup + 1) - consumers / kWarpgroup * consumer, start)), consumer(consumer) {}
+
+bool RegisterShares::fit() const { return consumer % 8 == 0 && consumer <= kMost && producer >= kLeast; }
+
+void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers) {
+  if (before != registers)
+    call(builder, Twine("setmaxnreg.") + (registers > before ? "inc" : "dec") + ".sync.aligned.u32", {},
+         word(builder, registers));
+}
+
 void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> init, llvm::function_ref<void()> consume,
-               llvm::function_ref<void()> produce) {
+               llvm::function_ref<void()> produce, std::optional<RegisterShares> shares) {
   auto &builder = code.builder;
   code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, 0)), [&] {
     init();
@@ -108,9 +125,14 @@ void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> i
   auto branch = scf::IfOp::create(builder, TypeRange(), isConsumer, true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
+  if (shares)
+    changeRegisters(builder, shares->start, shares->consumer);
   consume();
   builder.setInsertionPointToStart(branch.elseBlock());
-  code.ifThen(electLane(builder), produce);
+  if (!shares)
+    return code.ifThen(electLane(builder), produce);
+  changeRegisters(builder, shares->start, shares->producer);
+  code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, code.thread(), constant(builder, consumers)), produce);
 }
 
 // ---- copies

@@ -7,6 +7,8 @@ namespace tenon::gpu {
 
 /// Threads, and what a block may have of shared memory where there are warpgroups.
 constexpr int64_t kWarpgroup = 128, kMostShared = 227 << 10;
+/// Of an H100 or H200 (SXM): so many blocks that take all of one have one each.
+constexpr int64_t kProcessors = 132;
 
 /// A barrier in shared memory (8 bytes) for `arrivals` of each phase, which one thread makes; fenceBarriers shows it to the
 /// engine of copies, a barrier of the block to other threads.
@@ -57,9 +59,21 @@ private:
   const int64_t stages;
 };
 
-/// The parts of a block: thread 0 makes barriers, then `consumers` threads and one thread of a last warp do their work.
+/// Registers of a thread of a block whose producer is a warpgroup: of all when it starts, then of the producer, which leaves some
+/// to the consumers.
+struct RegisterShares {
+  /// `consumer`: a multiple of 8, as many as there can be together.
+  RegisterShares(int64_t consumers, int64_t consumer);
+  int64_t start, producer, consumer;
+  bool fit() const;
+};
+/// From here on a thread has so many registers of the `before` that it had; all threads of a warpgroup get here.
+void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers);
+
+/// The parts of a block: thread 0 makes barriers, then `consumers` threads and one thread of a last warp, or with `shares` of a
+/// last warpgroup, do their work.
 void emitRoles(KernelCode &code, int64_t consumers, llvm::function_ref<void()> init, llvm::function_ref<void()> consume,
-               llvm::function_ref<void()> produce);
+               llvm::function_ref<void()> produce, std::optional<RegisterShares> shares = {});
 
 /// 64 (of the first operand) or more lines of 64 steps of the depth in shared memory as copyBox leaves them: rows of 128 bytes,
 /// whose chunks of 16 are turned by the row. Rows are lines, with 64 steps, or steps, with 64 lines, in pieces of 64 lines.
