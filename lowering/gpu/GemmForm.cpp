@@ -66,10 +66,14 @@ void GemmForm::sortLabels() {
       columns.push_back(label);
 }
 
-LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared) {
+LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared, int64_t registers) {
   constexpr int64_t mostThreads = 1024;
-  if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared)
-    return success();
+  if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared) {
+    if (canStart(threads, registers))
+      return success();
+    return op->emitOpError("expects in ") << kChosen << " a block whose threads have the registers of a processor, got " // S11
+                                          << threads << " threads with " << registers << " registers each";
+  }
   return op->emitOpError("expects in ") << kChosen << " a block of 32 to " << mostThreads << " threads with at most "
                                         << mostShared << " bytes of shared memory, got " << threads << " threads and "
                                         << sharedBytes << " bytes"; // S11

@@ -136,8 +136,11 @@ private:
   llvm::DenseSet<mlir::Operation *> ofAllRows; // of the block behind the sums, without regions and results in memory
 };
 
-/// A block of so many threads with so many bytes of shared memory, of which every chip has some at a time; else it is reported.
-mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared = 48 << 10);
+constexpr int64_t kStaticShared = 48 << 10; // bytes that every chip has for a block
+/// A block of so many threads with so many bytes of shared memory and registers of a thread (0: as the assembler finds best), of
+/// which every chip has some at a time; else it is reported.
+mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared = kStaticShared,
+                               int64_t registers = 0);
 
 /// f32 between the rows of sums in shared memory: with 8 more, the rows of a warp meet no bank twice.
 constexpr int64_t sumsWidth(int64_t columns) { return columns + 8; }

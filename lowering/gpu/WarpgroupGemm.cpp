@@ -111,7 +111,8 @@ LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, 
   auto number = [&](StringRef name) { return *choice.number(name); };
   const Tile tile{number("rows"), number("columns"), number("depth"), number("stages"), number("registers")};
   if (failed(WarpgroupOperands::check(form, kWarpgroupForm)) ||
-      failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared)))
+      failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared,
+                        tile.registers)))
     return failure();
   return WarpgroupGemmKernel(form, tile, number("slices")).generate(sequence);
 }

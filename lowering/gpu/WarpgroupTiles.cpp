@@ -92,16 +92,16 @@ Work workOf(const Product &product, int64_t rows, int64_t columns, int64_t slice
 
 int64_t blocksAtOnce(const Tile &tile) { return kMostShared / (warpgroupShared(tile.rows, tile.columns, tile.stages) + 1024); }
 
-/// Rounds of blocks on 132 processors, in the last of which a processor has what is left.
+/// Rounds of blocks on the processors, in the last of which a processor has what is left.
 double costOf(const Tile &tile, const Rate &rate, const Product &product, int64_t slices) {
-  constexpr int64_t processors = 132;
   const int64_t atOnce = blocksAtOnce(tile);
   const Work work = workOf(product, tile.rows, tile.columns, slices);
   auto blocksOfProcessor = [&](int64_t count) {
     return double(count) * (work.operations / (count > 1 ? rate.together : rate.alone) + rate.behind);
   };
-  const int64_t whole = work.tiles / (processors * atOnce), rest = work.tiles % (processors * atOnce);
-  return double(whole) * blocksOfProcessor(atOnce) + blocksOfProcessor(tilesOf(rest, processors)) + costOfSlices(product, slices);
+  const int64_t whole = work.tiles / (kProcessors * atOnce), rest = work.tiles % (kProcessors * atOnce);
+  return double(whole) * blocksOfProcessor(atOnce) + blocksOfProcessor(tilesOf(rest, kProcessors)) +
+         costOfSlices(product, slices);
 }
 
 /// The tiles of a block follow each other; behind the last one is its code.
