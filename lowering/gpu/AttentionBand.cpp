@@ -115,16 +115,25 @@ Value AttentionBand::startOf(Value line, Value done) {
   return subtract(builder, add(builder, done, on.number(shape.lines - kSide)), line);
 }
 
+/// Two blocks of 8 vectors.
+AttentionBand::Numbers AttentionBand::productsOf(const AttentionFragments::Fragments &lines, Value vector) {
+  Numbers sums[] = {on.zeros(8)};
+  on.multiplyTransposed(sums, lines, ring, rows, slot(vector));
+  return sums[0];
+}
+
+AttentionBand::Numbers AttentionBand::overlapOfLines(const AttentionFragments::Fragments &lines, Value line) {
+  return productsOf(lines, startOf(line, on.number(0)));
+}
+
 /// Line r and column c meet in row r and column c - r + 15 of the products.
-void AttentionBand::addOfLines(Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done) {
+void AttentionBand::addOfLines(Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done,
+                               Numbers &overlap) {
   Value start = startOf(line, done);
-  Numbers products; // two blocks of 8 vectors at a time
+  Numbers products = overlap;
   for (size_t block = 0; block < numbers.size() / 4; ++block) {
-    while (products.size() < 4 * (block + 3)) {
-      Numbers sums[] = {on.zeros(8)};
-      on.multiplyTransposed(sums, lines, ring, rows, slot(add(builder, start, on.number(int64_t(2 * products.size())))));
-      products.append(sums[0]);
-    }
+    while (products.size() < 4 * (block + 3))
+      products.append(productsOf(lines, add(builder, start, on.number(int64_t(2 * products.size())))));
     for (size_t half : {0, 1})
       for (size_t place : {0, 1}) {
         auto pair = [&](size_t of) { return ArrayRef(products).slice(4 * (of - half) + 2 * half, 2); };
@@ -132,20 +141,29 @@ void AttentionBand::addOfLines(Numbers &numbers, const AttentionFragments::Fragm
         number = arith::AddFOp::create(builder, number, shifted(byLine, int64_t(place), pair(block + 1), pair(block + 2)));
       }
   }
+  overlap = Numbers(ArrayRef(products).take_back(8));
 }
 
 /// Line r and column c meet in row c - r + 15 and column c of the products: 16 columns have 32 rows.
 void AttentionBand::addOfColumns(Numbers &numbers, Value memory, int64_t first, Value line, Value done) {
   Value start = startOf(line, done);
   for (size_t block = 0; block < numbers.size() / 4; block += 2) {
-    SmallVector<AttentionFragments::Fragments> vectors;
-    SmallVector<Numbers> sums(2, on.zeros(8));
-    for (size_t group : {0, 1}) {
-      Value vector = slot(add(builder, start, on.number(int64_t(8 * block + kSide * group))));
-      vectors.push_back(on.linesOf(ring, rows, vector));
+    Numbers sums[2] = {on.zeros(8), on.zeros(8)};
+    Value vectors[2];
+    for (size_t group : {0, 1})
+      vectors[group] = slot(add(builder, start, on.number(int64_t(8 * block + kSide * group))));
+    for (int64_t step = 0; step < rows.width; step += kSide) {
+      auto load = [&](Value from, const TileRows &lines, bool isFirst, Value line) {
+        return loadFragments(builder, on.stored, from, lines.tile, {isFirst, true}, on.lane, line, step);
+      };
+      const auto second = load(memory, {kSide, rows.width}, false, on.number(first + int64_t(8 * block)));
+      for (size_t group : {0, 1}) { // one step at a time in registers
+        const auto lines = load(ring, rows, true, vectors[group]);
+        for (size_t half : {0, 1})
+          multiplyAccumulate(builder, on.stored, lines, ArrayRef(second).slice(2 * half, 2),
+                             MutableArrayRef(sums[group]).slice(4 * half, 4));
+      }
     }
-    const TileRows columns(kSide, rows.width);
-    on.multiplyTransposed(sums, vectors, memory, columns, on.number(first + int64_t(8 * block)));
     for (size_t i = 0; i < 8; ++i) {
       const size_t half = i % 4 / 2, place = i % 2;
       auto product = [&](size_t rows) { return sums[rows / 2][i / 4 * 4 + rows % 2 * 2 + place]; }; // blocks of 8
@@ -156,7 +174,8 @@ void AttentionBand::addOfColumns(Numbers &numbers, Value memory, int64_t first, 
   }
 }
 
-void AttentionBand::addSpread(Numbers &sums, ArrayRef<Value> numbers, Value line, Value done) {
+void AttentionBand::addSpread(Numbers &sums, ArrayRef<Value> numbers, Value line, Value done,
+                              AttentionFragments::Fragment &late) {
   const size_t blocks = numbers.size() / 4;
   SmallVector<SmallVector<Value, 2>> pairs{{word(0), word(0)}}; // of both rows, those of a block in [block + 1]
   for (size_t block = 0; block < blocks; ++block) {
@@ -179,11 +198,20 @@ void AttentionBand::addSpread(Numbers &sums, ArrayRef<Value> numbers, Value line
                       : Value(arith::ShLIOp::create(builder, pair[1], word(16)));
     return arith::OrIOp::create(builder, low, high);
   };
-  Value start = startOf(line, done);
   for (size_t block = 0; block < blocks + 2; block += 2) {
-    const AttentionFragments::Fragments one{{wordOf(block, 0), wordOf(block, 1), wordOf(block + 1, 0), wordOf(block + 1, 1)}};
-    on.multiply(sums, one, memoryAt(add(builder, start, on.number(int64_t(8 * block)))), {kSide, rows.width});
+    AttentionFragments::Fragment one{wordOf(block, 0), wordOf(block, 1), wordOf(block + 1, 0), wordOf(block + 1, 1)};
+    if (block == blocks) { // whose other numbers the next columns have
+      late = one;
+      return;
+    }
+    for (size_t i = 0; block == 0 && i < one.size(); ++i)
+      one[i] = arith::OrIOp::create(builder, one[i], late[i]);
+    addLate(sums, line, add(builder, done, on.number(int64_t(8 * block))), one);
   }
+}
+
+void AttentionBand::addLate(Numbers &sums, Value line, Value done, const AttentionFragments::Fragment &late) {
+  on.multiply(sums, AttentionFragments::Fragments{late}, memoryAt(startOf(line, done)), {kSide, rows.width});
 }
 
 } // namespace tenon::gpu

@@ -36,16 +36,24 @@ public:
   using Numbers = AttentionFragments::Numbers;
   AttentionBand(AttentionFragments &on, BandShape shape, BandSource source);
 
+  Value memory() const { return ring; }
   /// Starts to bring what the first tile reads.
   void bringFirst();
   /// Starts to bring what the next tile reads beside; `done`: columns of all tiles before that one.
   void bringNext(Value done);
-  /// Adds to the numbers of 16 lines from `line` of the block on, and the columns from `done` on, the products of their lines.
-  void addOfLines(Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done);
+  /// The products of 16 lines from `line` of the block on with the 16 vectors that the columns from 0 on begin with: 8 numbers.
+  Numbers overlapOfLines(const AttentionFragments::Fragments &lines, Value line);
+  /// Adds to the numbers of 16 lines, and the columns from `done` on, the products of their lines. `overlap`: with the vectors
+  /// that these columns begin with, of which those are made that the next columns begin with.
+  void addOfLines(Numbers &numbers, const AttentionFragments::Fragments &lines, Value line, Value done, Numbers &overlap);
   /// The same, of their columns, the first of which is row `first` of those in `memory`.
   void addOfColumns(Numbers &numbers, Value memory, int64_t first, Value line, Value done);
-  /// sums += numbers, rounded, times the vectors of their distances: for each line of the warp.
-  void addSpread(Numbers &sums, llvm::ArrayRef<Value> numbers, Value line, Value done);
+  /// sums += numbers, rounded, times the vectors of their distances: for each line of the warp. `late`: numbers of the columns
+  /// before, of the 16 vectors that these columns begin with; those of the next 16 vectors stay there.
+  void addSpread(Numbers &sums, llvm::ArrayRef<Value> numbers, Value line, Value done, AttentionFragments::Fragment &late);
+  /// What stayed behind the last columns; `done`: all of them.
+  void addLate(Numbers &sums, Value line, Value done, const AttentionFragments::Fragment &late);
+  AttentionFragments::Fragment noneLate() { return AttentionFragments::Fragment(4, word(0)); }
 
 private:
   /// Where a lane has numbers from: a lane, which gives those of its own block or, if it `wraps`, of the next one.
@@ -60,6 +68,7 @@ private:
   Value slot(Value row);
   Value memoryAt(Value vector);
   Value startOf(Value line, Value done);
+  Numbers productsOf(const AttentionFragments::Fragments &lines, Value vector);
   Value word(int64_t number);
   Shift shiftBy(Value distance);
   Value turned(const Turn &turn, Value own, Value next);

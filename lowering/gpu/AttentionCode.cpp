@@ -50,11 +50,12 @@ AttentionCode::AttentionCode(KernelCode &code, const AttentionOperands &operands
     rows = code.size(operands.rowsOfTables());
 }
 
-Value AttentionCode::enter(int64_t heads, Value tiles, Value &ofHeads) {
-  Value rest = divide(builder, code.block(), tiles), count = number(heads);
+Value AttentionCode::enter(int64_t heads, Value tiles, Value &ofHeads, Value which) {
+  which = which ? which : code.block();
+  Value rest = divide(builder, which, tiles), count = number(heads);
   ofHeads = remainder(builder, rest, count);
   batch = divide(builder, rest, count);
-  return remainder(builder, code.block(), tiles);
+  return remainder(builder, which, tiles);
 }
 
 /// Each thread combines with the one whose number differs in one bit: all get the same bits.

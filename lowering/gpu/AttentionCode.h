@@ -85,8 +85,9 @@ public:
   Value both(Value a, Value b) { return builder.createOrFold<mlir::arith::AndIOp>(a, b); }
   /// An index that is inside of `count`.
   Value within(Value index, Value count) { return minimum(builder, index, subtract(builder, count, number(1))); }
-  /// Splits the number of the block: batch, then heads of `heads` ones, then one of `tiles`, which is returned.
-  Value enter(int64_t heads, Value tiles, Value &ofHeads);
+  /// Splits a number, that of the block where there is none: batch, then heads of `heads` ones, then one of `tiles`, which is
+  /// returned.
+  Value enter(int64_t heads, Value tiles, Value &ofHeads, Value which = {});
   /// The sum or maximum over `count` threads beside each other, a power of 2, in each of them.
   Value across(Reduction kind, Value value, int64_t count);
 

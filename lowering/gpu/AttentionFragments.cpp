@@ -140,8 +140,7 @@ Value AttentionFragments::ofLine(bool isLine, const WarpPairs &pairs, int64_t co
 Value AttentionFragments::queryOf(const WarpPairs &pairs, int64_t count) { return ofLine(pairs.linesAreQueries, pairs, count); }
 Value AttentionFragments::keyOf(const WarpPairs &pairs, int64_t count) { return ofLine(!pairs.linesAreQueries, pairs, count); }
 
-/// The masks that all must hold.
-static void collectParts(ArrayRef<Mask> masks, SmallVectorImpl<Mask> &parts) {
+void collectParts(ArrayRef<Mask> masks, SmallVectorImpl<Mask> &parts) {
   for (const Mask &mask : masks)
     if (mask.kind == Mask::Kind::And)
       collectParts(mask.parts, parts);

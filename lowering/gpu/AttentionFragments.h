@@ -33,6 +33,8 @@ struct LineLimits {
   Value low[2], high[2];
   llvm::SmallVector<Mask> others; // masks that bound nothing
 };
+/// The masks that all must hold.
+void collectParts(llvm::ArrayRef<Mask> masks, llvm::SmallVectorImpl<Mask> &parts);
 
 class AttentionFragments : public AttentionCode {
 public:

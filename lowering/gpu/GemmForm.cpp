@@ -2,7 +2,6 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/code/LinearReads.h"
 #include "lowering/code/Parameters.h"
-#include "lowering/gpu/LaneCode.h"
 #include "lowering/target/Rows.h"
 #include "llvm/ADT/SetVector.h"
 #include <vector>
@@ -67,10 +66,14 @@ void GemmForm::sortLabels() {
       columns.push_back(label);
 }
 
-LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared) {
+LogicalResult checkBlock(Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared, int64_t registers) {
   constexpr int64_t mostThreads = 1024;
-  if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared)
-    return success();
+  if (threads >= 32 && threads <= mostThreads && sharedBytes <= mostShared) {
+    if (canStart(threads, registers))
+      return success();
+    return op->emitOpError("expects in ") << kChosen << " a block whose threads have the registers of a processor, got " // S11
+                                          << threads << " threads with " << registers << " registers each";
+  }
   return op->emitOpError("expects in ") << kChosen << " a block of 32 to " << mostThreads << " threads with at most "
                                         << mostShared << " bytes of shared memory, got " << threads << " threads and "
                                         << sharedBytes << " bytes"; // S11
@@ -200,7 +203,7 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
 /// What depends on the columns of a thread alone is computed once. It takes some rows at a time, op by op: their loads are on
 /// their way together, before the first of them is stored.
 void GemmCode::overPart(const SumsPart &part, int64_t together,
-                        llvm::function_ref<void(Value, int64_t, int64_t, Value, Value)> body) {
+                        llvm::function_ref<void(Value, int64_t, int64_t, Value, Value, const LaneCode &)> body) {
   const int64_t vectors = part.columns / part.lanes, across = std::min(vectors, part.threads), step = part.threads / across;
   together = std::max<int64_t>(std::min(together, part.rows / step), 1); // some threads may have no row
   Value start = divide(builder, part.thread, constant(builder, across));
@@ -209,8 +212,9 @@ void GemmCode::overPart(const SumsPart &part, int64_t together,
     place = multiply(builder, place, constant(builder, part.lanes));
     Value column = add(builder, part.firstColumn, place);
     code.ifThen(isBelow(column, form.columns), [&] {
+      const LaneCode columns = ofColumns(column, part.lanes);
       code.strided(start, constant(builder, step * together), constant(builder, part.rows),
-                   [&](Value row) { body(row, step, together, place, column); });
+                   [&](Value row) { body(row, step, together, place, column, columns); });
     });
   }
 }
@@ -243,7 +247,7 @@ void GemmCode::emitPart(const SumsPart &part, Value memory, int64_t width, int64
   const int64_t ofVector = std::min<int64_t>(part.lanes, 4);
   // All rows of the part are inside then, or none.
   const bool isWhole = slices == 1 && form.sizeOf(form.rows).isMultipleOf(part.rows);
-  auto emitRows = [&](Value row, int64_t step, int64_t count, Value place, Value column) {
+  auto emitRows = [&](Value row, int64_t step, int64_t count, Value place, Value column, const LaneCode &columns) {
     SmallVector<SmallVector<Value>> sums(static_cast<size_t>(count));
     Value from = add(builder, multiply(builder, row, constant(builder, width)), place);
     for (int64_t i = 0; i < count; ++i)
@@ -256,7 +260,7 @@ void GemmCode::emitPart(const SumsPart &part, Value memory, int64_t width, int64
     if (slices > 1)
       storeParts(row, step, column, sums);
     else
-      emitTogether(row, step, column, sums, isWhole);
+      emitTogether(columns, row, step, sums, isWhole);
   };
   if (isWhole)
     code.ifThen(isBelow(part.firstRow, form.rows), [&] { overPart(part, together, emitRows); });
@@ -286,7 +290,8 @@ void GemmCode::prefetch(const SumsPart &part) {
       ScalarCode scalar = scalars;
       Value row = add(builder, part.firstRow, divide(builder, number, constant(builder, across)));
       Value column = multiply(builder, remainder(builder, number, constant(builder, across)), constant(builder, ofLine));
-      bindPlace(scalar, within(row, form.rows), within(add(builder, part.firstColumn, column), form.columns));
+      for (auto [label, index] : indicesOf(within(row, form.rows), within(add(builder, part.firstColumn, column), form.columns)))
+        scalar.bind(form.block.getArgument(unsigned(label)), index);
       SmallVector<Value> own = llvm::map_to_vector(indices, [&](Value index) { return scalar.get(index); });
       Value address = elementAddress(builder, code.pointer(at.getTensor()), element, scalar.linearIndex(at.getTensor(), own));
       LLVM::CallIntrinsicOp::create(builder, builder.getStringAttr("llvm.nvvm.prefetch.global.L2"), ValueRange{address});
@@ -294,39 +299,60 @@ void GemmCode::prefetch(const SumsPart &part) {
   }
 }
 
-void GemmCode::bindPlace(ScalarCode &scalar, Value row, Value column) {
-  llvm::DenseMap<int64_t, Value> indices(batchIndices);
-  for (auto [labels, index] :
+SmallVector<std::pair<int64_t, Value>> GemmCode::indicesOf(Value row, Value column) {
+  SmallVector<std::pair<int64_t, Value>> indices(batchIndices.begin(), batchIndices.end());
+  for (auto [labels, number] :
        {std::pair<const Labels *, Value>(&form.rows, row), std::pair<const Labels *, Value>(&form.columns, column)})
-    for (auto [label, one] : llvm::zip_equal(*labels, scalar.split(index, form.sizesOfLabels(*labels))))
-      indices[label] = one;
-  for (int64_t label = 0; label < form.rank; ++label)
-    scalar.bind(form.block.getArgument(unsigned(label)), indices.lookup(label));
+    if (number)
+      for (auto [label, index] : llvm::zip_equal(*labels, scalars.split(number, form.sizesOfLabels(*labels))))
+        indices.push_back({label, index});
+  return indices;
+}
+
+LaneCode GemmCode::ofColumns(Value column, int64_t lanes) {
+  ScalarCode scalar = scalars;
+  for (auto [label, index] : indicesOf({}, column))
+    scalar.bind(form.block.getArgument(unsigned(label)), index);
+  ValueRange results = GemmOp(form.op)->getResults();
+  LaneCode columns = lanes == 1 ? LaneCode(code, std::vector<ScalarCode>{scalar}, results, ValueRange())
+                                : LaneCode(code, scalar, results, form.block.getArgument(unsigned(form.columns.back())), lanes);
+  llvm::DenseSet<Value> ofRow{form.block.getArgument(unsigned(form.rank))};
+  for (int64_t label : form.rows)
+    ofRow.insert(form.block.getArgument(unsigned(label)));
+  for (Operation &op : form.block) {
+    const bool isCommon = op.getNumRegions() == 0 && op.getNumResults() > 0 &&
+                          llvm::none_of(op.getOperands(), [&](Value operand) { return ofRow.contains(operand); });
+    if (!isCommon) {
+      ofRow.insert(op.result_begin(), op.result_end());
+      continue;
+    }
+    ofAllRows.insert(&op);
+    good &= columns.emitOp(op);
+  }
+  return columns;
 }
 
 /// Rows behind the last one, if there are some, compute what that one does, and store nothing.
-void GemmCode::emitTogether(Value row, int64_t step, Value column, Rows sums, bool areInside) {
-  std::vector<LaneCode> each;
+void GemmCode::emitTogether(const LaneCode &columns, Value row, int64_t step, Rows sums, bool areInside) {
+  std::vector<LaneCode> each(sums.size(), columns);
   SmallVector<Value> isInside;
   Value left = subtract(builder, code.size(form.sizeOf(form.rows)), row), last = subtract(builder, left, constant(builder, 1));
-  for (auto [i, ofRow] : llvm::enumerate(sums)) {
-    ScalarCode scalar = scalars;
+  for (auto [i, lanes, ofRow] : llvm::enumerate(each, sums)) {
     Value away = constant(builder, int64_t(i) * step), own = add(builder, row, areInside ? away : minimum(builder, away, last));
-    bindPlace(scalar, own, column);
-    ValueRange results = GemmOp(form.op)->getResults();
-    if (ofRow.size() == 1)
-      each.emplace_back(code, std::vector<ScalarCode>{scalar}, results, ValueRange());
-    else
-      each.emplace_back(code, scalar, results, form.block.getArgument(unsigned(form.columns.back())), int64_t(ofRow.size()));
-    each.back().bind(form.block.getArgument(unsigned(form.rank)), ofRow);
+    for (auto [label, index] : llvm::zip_equal(form.rows, scalars.split(own, form.sizesOfLabels(form.rows))))
+      lanes.bindAll(form.block.getArgument(unsigned(label)), index);
+    lanes.bind(form.block.getArgument(unsigned(form.rank)), ofRow);
     isInside.push_back(arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, left, away));
   }
-  for (Operation &op : form.block)
+  for (Operation &op : form.block) {
+    if (ofAllRows.contains(&op) || isa<YieldOp>(op))
+      continue;
     for (auto [lanes, inside] : llvm::zip_equal(each, isInside))
       if (isa<PutOp>(op) && !areInside)
         code.ifThen(inside, [&, &lanes = lanes] { good &= lanes.emitOp(op); });
-      else if (!isa<YieldOp>(op))
+      else
         good &= lanes.emitOp(op);
+  }
 }
 
 Value GemmCode::batchPlace(ArrayRef<int64_t> labels) {

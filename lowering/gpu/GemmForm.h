@@ -1,7 +1,7 @@
 // What the kernels of tenon.gemm share: the labels of both operands by their part in the product, elements of an operand at
 // places of a tile, the code behind the sums.
 #pragma once
-#include "lowering/gpu/ScalarCode.h"
+#include "lowering/gpu/LaneCode.h"
 
 namespace tenon::gpu {
 
@@ -108,17 +108,20 @@ public:
 private:
   /// For the places of a part, some rows, `step` apart, at a time: with the first of them in the part, the first column in the
   /// part and in the product, which is inside.
-  void overPart(const SumsPart &part, int64_t together,
-                llvm::function_ref<void(Value row, int64_t step, int64_t count, Value place, Value column)> body);
+  void
+  overPart(const SumsPart &part, int64_t together,
+           llvm::function_ref<void(Value row, int64_t step, int64_t count, Value place, Value column, const LaneCode &)> body);
   /// The part that the whole block has, from a row on: not all of its threads where they are no power of 2.
   void ofBlock(Value row, int64_t rows, int64_t columns, int64_t lanes, llvm::function_ref<void(const SumsPart &)> body);
   /// Number of a sum of a slice in the temporary.
   Value numberOfPart(Value slice, Value row, Value column);
   using Rows = llvm::ArrayRef<llvm::SmallVector<Value>>; // sums of columns beside each other of each row
   void storeParts(Value row, int64_t step, Value column, Rows sums);
-  void emitTogether(Value row, int64_t step, Value column, Rows sums, bool areInside = false);
-  /// The code behind the sum at a place.
-  void bindPlace(ScalarCode &scalar, Value row, Value column);
+  /// The code behind the sums of a thread's columns, as far as rows have it in common.
+  LaneCode ofColumns(Value column, int64_t lanes);
+  void emitTogether(const LaneCode &columns, Value row, int64_t step, Rows sums, bool areInside = false);
+  /// Labels of the batch and of these numbers of rows and columns, with their indices.
+  llvm::SmallVector<std::pair<int64_t, Value>> indicesOf(Value row, Value column);
   const Labels &linesOf(const GemmSide &side) { return &side == &form.a ? form.rows : form.columns; }
   Value isBelow(Value index, const Labels &labels);
   Value addRuns(const GemmSide &side, const Labels &labels, Value number, Value offset);
@@ -130,10 +133,14 @@ private:
   const int64_t slices;
   Value slice, batchNumber;
   llvm::DenseMap<int64_t, Value> batchIndices;
+  llvm::DenseSet<mlir::Operation *> ofAllRows; // of the block behind the sums, without regions and results in memory
 };
 
-/// A block of so many threads with so many bytes of shared memory, of which every chip has some at a time; else it is reported.
-mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared = 48 << 10);
+constexpr int64_t kStaticShared = 48 << 10; // bytes that every chip has for a block
+/// A block of so many threads with so many bytes of shared memory and registers of a thread (0: as the assembler finds best), of
+/// which every chip has some at a time; else it is reported.
+mlir::LogicalResult checkBlock(mlir::Operation *op, int64_t threads, int64_t sharedBytes, int64_t mostShared = kStaticShared,
+                               int64_t registers = 0);
 
 /// f32 between the rows of sums in shared memory: with 8 more, the rows of a warp meet no bank twice.
 constexpr int64_t sumsWidth(int64_t columns) { return columns + 8; }

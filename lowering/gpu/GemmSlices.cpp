@@ -2,7 +2,6 @@
 // products leaves the sums of each slice in f32, and a second one adds those of an element in the order of the depth, slice by
 // slice, and has the code behind the sums.
 #include "lowering/gpu/GemmForm.h"
-#include "lowering/gpu/LaneCode.h"
 
 using namespace mlir;
 
@@ -60,7 +59,7 @@ void GemmCode::storeParts(Value row, int64_t step, Value column, Rows sums) {
 /// Rows behind the last one read what that one does.
 void GemmCode::emitSlices(int64_t rows, int64_t columns, int64_t together, int64_t ofSlices) {
   Value last = subtract(builder, code.size(form.sizeOf(form.rows)), constant(builder, 1));
-  auto emitRows = [&](Value row, int64_t step, int64_t count, Value, Value column) {
+  auto emitRows = [&](Value row, int64_t step, int64_t count, Value, Value column, const LaneCode &columns) {
     row = add(builder, firstRow, row);
     SmallVector<SmallVector<Value>> parts(static_cast<size_t>(count));
     for (int64_t of = 0; of < ofSlices; ++of)
@@ -76,7 +75,7 @@ void GemmCode::emitSlices(int64_t rows, int64_t columns, int64_t together, int64
         sum = arith::AddFOp::create(builder, sum, part);
       sums.push_back({sum});
     }
-    emitTogether(row, step, column, sums);
+    emitTogether(columns, row, step, sums);
   };
   ofBlock(firstRow, rows, columns, 1, [&](const SumsPart &part) { overPart(part, together, emitRows); });
 }

@@ -85,6 +85,11 @@ void LaneCode::bind(Value source, ArrayRef<Value> values) {
   varying.insert(source);
 }
 
+void LaneCode::bindAll(Value source, Value value) {
+  for (ScalarCode &lane : lanes)
+    lane.bind(source, value);
+}
+
 SmallVector<Value> LaneCode::get(Value source) {
   return llvm::map_to_vector(lanes, [&](ScalarCode &lane) { return lane.get(source); });
 }

@@ -23,6 +23,7 @@ public:
   LaneCode(KernelCode &code, std::vector<ScalarCode> lanes, mlir::ValueRange results, mlir::ValueRange sources);
   /// A value that each element has its own of.
   void bind(Value source, llvm::ArrayRef<Value> values);
+  void bindAll(Value source, Value value);
   /// As those of ScalarCode.
   bool emitOps(mlir::Block &block);
   bool emitOp(mlir::Operation &op);

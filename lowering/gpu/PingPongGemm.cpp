@@ -188,7 +188,7 @@ LogicalResult generatePingPongGemm(const GemmForm &form, const Choice &choice, L
   if (tile.sums() > mostSums)
     return op->emitOpError("expects in ") << kChosen << " at most " << mostSums << " sums of a thread, got "
                                           << tile.sums(); // S11
-  if (failed(checkBlock(op, (kConsumers + 1) * kWarpgroup, tile.sharedBytes(), kMostShared)))
+  if (failed(checkBlock(op, (kConsumers + 1) * kWarpgroup, tile.sharedBytes(), kMostShared, kShares.start)))
     return failure();
   return PingPongKernel(form, tile, number("slices")).generate(sequence);
 }

@@ -19,24 +19,31 @@ using Fragments = AttentionFragments::Fragments;
 
 constexpr int64_t kSide = 16, kStages = 2, kMostNumbers = 184;
 
-/// Of the stages, where queries come through, too.
-int64_t stagedBytes(const AttentionOperands &operands, const TensorTile &tile) {
-  const int64_t width = operands.keyWidth();
-  const int64_t stage = TileRows(tile.keys, width).elements() + TileRows(tile.keys, operands.valueWidth()).elements();
-  return 2 * std::max(TileRows(tile.rows, width).elements(), kStages * stage);
-}
+/// Elements of the stages, where queries come through, too.
+struct Staged {
+  Staged(const AttentionOperands &operands, const TensorTile &tile)
+      : stage(TileRows(tile.keys, operands.keyWidth()).elements() + TileRows(tile.keys, operands.valueWidth()).elements()),
+        queries((operands.table ? 2 : 1) * TileRows(tile.rows, operands.keyWidth()).elements()),
+        ofBand(operands.table ? BandShape{tile.rows, tile.keys, operands.keyWidth()}.bytes() : 0) {}
+  const int64_t stage, queries, ofBand; // ofBand: bytes
+  int64_t least() const { return std::max(queries, kStages * stage); }
+  /// Whether the first tile, in the last part of the memory, has room beside the queries.
+  bool isEarly() const { return 2 * std::max(least(), queries + stage) + ofBand <= kBlockBytes; }
+  int64_t elements() const { return isEarly() ? std::max(least(), queries + stage) : least(); }
+  int64_t bytes() const { return 2 * elements() + ofBand; }
+};
 
 /// What a warp carries from tile to tile, of each group of 16 rows: statistics, sums of values.
 struct Carried {
   OnlineSoftmax::Rows rows;
-  Numbers sums;
+  Numbers sums, overlap; // overlap: of the band
 };
 
 class TensorForward {
 public:
   TensorForward(AttentionOp op, KernelCode &code, const AttentionOperands &operands, TensorTile tile)
       : on(code, operands), softmax(op, on), code(code), builder(code.builder), operands(operands), tile(tile),
-        queryRows(tile.rows, operands.keyWidth()), keyRows(tile.keys, operands.keyWidth()),
+        staged(operands, tile), queryRows(tile.rows, operands.keyWidth()), keyRows(tile.keys, operands.keyWidth()),
         valueRows(tile.keys, operands.valueWidth()) {}
 
   void emit() {
@@ -45,22 +52,22 @@ public:
     on.keyHead = divide(builder, on.head, on.number(operands.heads() / operands.keyHeads()));
     // Under causal masks the last queries have most to do: they begin first.
     firstQuery = multiply(builder, subtract(builder, subtract(builder, tiles, on.number(1)), number), on.number(tile.rows));
-    shared = code.shared(on.stored, stagedBytes(operands, tile) / 2);
+    shared = code.shared(on.stored, staged.elements());
     Value last = minimum(builder, add(builder, firstQuery, on.number(tile.rows)), on.queries);
     IndexRange range = on.seen(true, firstQuery, subtract(builder, last, on.number(1)), tile.keys);
-    queries = loadQueries(operands.query);
     if (operands.table) {
-      positionQueries = loadQueries(operands.positionQuery);
       const BandShape shape{tile.rows, tile.keys, operands.keyWidth()};
       band.emplace(on, shape, sourceOfTable(on, tile.rows, firstQuery, range.low, /*linesAreQueries=*/true));
     }
     firstKey = range.low, endOfKeys = range.high;
+    loadQueries();
     for (int64_t group = 0; group < groups(); ++group)
       limits.push_back(on.limitsOf(pairsAt(group, on.number(0))));
-    issue(range.low, on.number(0));
     SmallVector<Value> start;
+    const Numbers overlaps = firstOverlaps();
     for (int64_t group = 0; group < groups(); ++group)
-      append(start, {softmax.start(), on.zeros(operands.valueWidth() / 2)});
+      append(start, {softmax.start(), on.zeros(operands.valueWidth() / 2),
+                     Numbers(ArrayRef(overlaps).slice(size_t(group) * ofOverlap(), ofOverlap()))});
     start.push_back(on.number(0));
     auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.keys), start);
     {
@@ -74,32 +81,42 @@ public:
 
 private:
   int64_t groups() const { return tile.warpRows / kSide; }
-  size_t countOf() const { return size_t(4 + operands.valueWidth() / 2); } // numbers that are carried for a group
-  int64_t stageElements() const { return keyRows.elements() + valueRows.elements(); }
+  size_t ofOverlap() const { return operands.table ? 8 : 0; }
+  size_t countOf() const { return 4 + size_t(operands.valueWidth() / 2) + ofOverlap(); } // numbers that are carried for a group
   Value firstLine(int64_t group) {
     Value ofWarp = multiply(builder, on.warp, on.number(tile.warpRows));
     return add(builder, ofWarp, on.number(kSide * group));
   }
   WarpPairs pairsAt(int64_t group, Value key) { return {add(builder, firstQuery, firstLine(group)), key, true, tile.keys / 8}; }
   Value keysAt(Value stage) {
-    return elementAddress(builder, shared, on.stored, multiply(builder, stage, on.number(stageElements())));
+    Value first = elementAddress(builder, shared, on.stored, on.number(staged.elements() - staged.stage));
+    return elementAddress(builder, first, on.stored, multiply(builder, stage, on.number(-staged.stage)));
   }
   Value valuesAt(Value stage) { return elementAddress(builder, keysAt(stage), on.stored, on.number(keyRows.elements())); }
 
-  /// The fragments of all groups of the warp. Queries come through the memory of the stages, before there are any.
-  SmallVector<Fragments> loadQueries(Value tensor) {
-    on.bringQueries(shared, queryRows, tensor, firstQuery);
+  /// The fragments of all groups of the warp. Queries come through the memory of the stages, and the first tile with them if it
+  /// can.
+  void loadQueries() {
+    Value second = elementAddress(builder, shared, on.stored, on.number(queryRows.elements()));
+    on.bringQueries(shared, queryRows, operands.query, firstQuery);
+    if (operands.table)
+      on.bringQueries(second, queryRows, operands.positionQuery, firstQuery);
     commitCopies(builder);
-    waitForCopies(builder, 0);
+    if (staged.isEarly())
+      issue(firstKey, on.number(0));
+    waitForCopies(builder, staged.isEarly() ? 1 : 0);
     code.barrier();
-    SmallVector<Fragments> result;
-    for (int64_t group = 0; group < groups(); ++group)
-      result.push_back(on.linesOf(shared, queryRows, firstLine(group)));
+    for (int64_t group = 0; group < groups(); ++group) {
+      queries.push_back(on.linesOf(shared, queryRows, firstLine(group)));
+      if (operands.table)
+        positionQueries.push_back(on.linesOf(second, queryRows, firstLine(group)));
+    }
     code.barrier();
-    return result;
+    if (!staged.isEarly())
+      issue(firstKey, on.number(0));
   }
 
-  /// Starts to bring the tile at `key`, where there is one.
+  /// Starts to bring the tile at `key`, where there is one, as a group of copies.
   void issue(Value key, Value stage) {
     code.ifThen(on.less(key, endOfKeys), [&] {
       on.bringKeys(keysAt(stage), keyRows, operands.key, key);
@@ -108,8 +125,27 @@ private:
         band->bringFirst();
       else if (band)
         band->bringNext(subtract(builder, key, firstKey));
-      commitCopies(builder);
     });
+    commitCopies(builder);
+  }
+
+  /// Of all groups, behind the arrival of the first tile.
+  Numbers firstOverlaps() {
+    if (!band)
+      return {};
+    const Numbers none = on.zeros(int64_t(ofOverlap()) * groups());
+    auto branch = scf::IfOp::create(builder, ValueRange(none).getTypes(), on.less(firstKey, endOfKeys), true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    waitForCopies(builder, 0);
+    code.barrier();
+    Numbers all;
+    for (int64_t group = 0; group < groups(); ++group)
+      all.append(band->overlapOfLines(positionQueries[size_t(group)], firstLine(group)));
+    scf::YieldOp::create(builder, all);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, none);
+    return llvm::to_vector_of<Value>(branch.getResults());
   }
 
   SmallVector<Value> emitTile(Value key, ArrayRef<Value> before) {
@@ -126,7 +162,7 @@ private:
       const WarpPairs pairs = pairsAt(group, key);
       if (band)
         band->addOfLines(scores[size_t(group)], positionQueries[size_t(group)], firstLine(group),
-                         subtract(builder, key, firstKey));
+                         subtract(builder, key, firstKey), carried.back().overlap);
       finishScores(scores[size_t(group)], pairs);
       on.hide(scores[size_t(group)], pairs, limits[size_t(group)]);
       OnlineSoftmax::rescale(builder, carried.back().sums, softmax.weigh(scores[size_t(group)], carried.back().rows));
@@ -138,7 +174,7 @@ private:
     on.multiply(sums, weights, valuesAt(stage), valueRows);
     SmallVector<Value> after;
     for (auto [one, values] : llvm::zip_equal(carried, sums))
-      append(after, {one.rows, values});
+      append(after, {one.rows, values, one.overlap});
     after.push_back(other);
     return after;
   }
@@ -146,9 +182,12 @@ private:
   static void append(SmallVectorImpl<Value> &values, const Carried &one) {
     values.append({one.rows.largest[0], one.rows.largest[1], one.rows.total[0], one.rows.total[1]});
     values.append(one.sums);
+    values.append(one.overlap);
   }
-  static Carried unpack(ArrayRef<Value> values) {
-    return {{{values[0], values[1]}, {values[2], values[3]}}, Numbers(values.drop_front(4))};
+  Carried unpack(ArrayRef<Value> values) const {
+    return {{{values[0], values[1]}, {values[2], values[3]}},
+            Numbers(values.drop_front(4).drop_back(ofOverlap())),
+            Numbers(values.take_back(ofOverlap()))};
   }
 
   void finishScores(Numbers &scores, const WarpPairs &pairs) {
@@ -173,6 +212,7 @@ private:
   ImplicitLocOpBuilder &builder;
   const AttentionOperands &operands;
   const TensorTile tile;
+  const Staged staged;
   const TileRows queryRows, keyRows, valueRows;
   Value firstQuery, firstKey, endOfKeys, shared;
   SmallVector<Fragments> queries, positionQueries;
@@ -182,10 +222,7 @@ private:
 
 } // namespace
 
-int64_t TensorTile::shared(const AttentionOperands &operands) const {
-  const int64_t ofBand = operands.table ? BandShape{rows, keys, operands.keyWidth()}.bytes() : 0;
-  return stagedBytes(operands, *this) + ofBand;
-}
+int64_t TensorTile::shared(const AttentionOperands &operands) const { return Staged(operands, *this).bytes(); }
 
 bool boundsAll(ArrayRef<Mask> masks) {
   return llvm::all_of(masks, [](const Mask &mask) {
@@ -222,7 +259,7 @@ LogicalResult generateTensorAttention(AttentionOp op, const AttentionOperands &o
   if (operands.table && tile.rows < tile.keys)
     return op.emitOpError("expects in ") << kChosen << " at most as many keys as rows where places have a table, got " // S11
                                          << tile.keys << " keys and " << tile.rows << " rows";
-  if (failed(checkBlock(op, tile.threads(), tile.shared(operands))))
+  if (failed(checkBlock(op, tile.threads(), tile.shared(operands), kBlockBytes, tile.registers)))
     return failure();
   Launch launch =
       attentionLaunch("attention_mma", op.getLoc(), operands, tile.rows, tile.threads(), operands.heads(), operands.queries());

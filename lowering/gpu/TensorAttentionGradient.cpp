@@ -24,9 +24,16 @@ static SmallVector<GradientPart> partsOf(AttentionGradOp op, const AttentionOper
   return parts;
 }
 
+constexpr int64_t kOfThreeBlocks = 168; // registers, so that a processor has three blocks
+static bool isSmall(const AttentionOperands &operands) {
+  return std::max(operands.keyWidth(), operands.valueWidth()) <= 64 && !operands.step && operands.threshold() == 0;
+}
+
 /// The kernel of the table has bands of keys and of values, beside what it meets: its tiles are smaller where memory asks for it.
 static GradientTile tileOf(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile, const GradientPart &part) {
   auto fits = [&] { return TensorGradient::sharedBytes(op, operands, tile, part) <= kBlockBytes; };
+  if (part.rows == Rows::Places && isSmall(operands)) // it sums one product where the others have two
+    tile.registers = std::min(tile.registers, kOfThreeBlocks);
   while (part.rows == Rows::Places && tile.side > tile.columns && !fits())
     tile.side /= 2;
   return tile;
@@ -53,10 +60,9 @@ std::optional<GradientTile> tensorGradientTile(AttentionGradOp op) {
   const int64_t wide = std::max(operands.keyWidth(), operands.valueWidth());
   if (operands.keyWidth() % 16 || operands.valueWidth() % 16 || wide > widest || !takes(op, operands))
     return std::nullopt;
-  // What a processor has registers for in three blocks.
-  const bool isSimple = wide <= 64 && !operands.table && !operands.step && operands.threshold() == 0;
+  const bool isSimple = isSmall(operands) && !operands.table;
   for (int64_t side : {64, 32, 16}) {
-    const GradientTile tile{side, 16, isSimple ? 168 : 255};
+    const GradientTile tile{side, 16, isSimple ? kOfThreeBlocks : 255};
     if (operands.threshold() > 0 && side > 32) // unrolled further, draws would spill
       continue;
     if (llvm::all_of(partsOf(op, operands), [&](const GradientPart &part) {
@@ -83,13 +89,14 @@ LogicalResult addTensorGradients(AttentionGradOp op, const AttentionOperands &op
     const AffineExpr lines = ofKeys ? operands.keys() : part.rows == Rows::Queries ? operands.queries() : operands.rowsOfTables();
     Launch launch =
         gradientLaunch(part.name, op, operands, PairTile{tile.kRows}, ofKeys ? operands.keyHeads() : operands.heads(), lines);
-    launch.threads = tile.kThreads;
-    launch.registers = tile.registers;
+    const GradientTile own = tileOf(op, operands, tile, part);
+    launch.threads = own.kThreads;
+    launch.registers = own.registers;
     for (Value result : {part.byScores, part.byWeights, part.byPosition})
       if (result)
         launch.writes.push_back(result);
     launch.temporaries = {statistics};
-    launch.body = [&](KernelCode &code) { TensorGradient(op, code, operands, tileOf(op, operands, tile, part), part).emit(); };
+    launch.body = [&](KernelCode &code) { TensorGradient(op, code, operands, own, part).emit(); };
     sequence.add(launch);
   }
   return success();

@@ -376,7 +376,7 @@ LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence)
     return op->emitOpError("expects in ") << kChosen
                                           << " a warp inside of the tile, and stages with room for its sums, got " // S11
                                           << choice->attribute;
-  if (failed(checkBlock(op, tile.threads(), tile.shared)))
+  if (failed(checkBlock(op, tile.threads(), tile.shared, kStaticShared, tile.registers)))
     return failure();
   return TensorGemmKernel(form, tile, number("slices")).generate(sequence);
 }

@@ -1,65 +1,17 @@
 #include "lowering/gpu/TensorGradient.h"
 #include "dialect/TensorSizes.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include <numbers>
 
 using namespace mlir;
 
 namespace tenon::gpu {
 
-constexpr int64_t kStatistics = 2; // of a query, f32: see keepStatistics
-
 TensorGradient::TensorGradient(AttentionGradOp op, KernelCode &code, const AttentionOperands &operands, GradientTile tile,
                                const GradientPart &part)
     : op(op), code(code), builder(code.builder), operands(operands), tile(tile), part(part),
-      layout(layoutOf(op, operands, part.rows)), on(code, operands),
+      layout(layoutOf(op, operands, part.rows)), ringSize(ringElements(op, operands, tile, part)),
+      isEarly(ringSize >= layout.ownElements() + layout.stageElements(tile.side)), on(code, operands),
       group(part.rows == Rows::Keys ? operands.heads() / operands.keyHeads() : 1), f32(builder.getF32Type()),
       statisticsOfAll(code.temporary(0)) {}
-
-TensorGradient::Layout TensorGradient::layoutOf(AttentionGradOp op, const AttentionOperands &operands, Rows rows) {
-  const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
-  const Vectors query{operands.query, Rows::Queries, width}, dy{op.getDy(), Rows::Queries, valueWidth};
-  const Vectors key{operands.key, Rows::Keys, width}, value{operands.value, Rows::Keys, valueWidth};
-  const Vectors position{operands.positionQuery, Rows::Queries, width}, table{operands.table, Rows::Places, width};
-  if (rows == Rows::Places)
-    return {{table}, {position, dy, query}};
-  Layout layout{{query, dy}, {key, value}};
-  if (rows == Rows::Keys)
-    std::swap(layout.own, layout.met);
-  if (operands.table)
-    (rows == Rows::Queries ? layout.own : layout.met).push_back(position);
-  return layout;
-}
-
-int64_t TensorGradient::Layout::stageElements(int64_t side) const {
-  int64_t elements = 0;
-  for (const Vectors &one : met)
-    elements += TileRows(side, one.width).elements();
-  return elements;
-}
-
-/// Own vectors come through it before there are stages: two, then what is beyond them.
-int64_t TensorGradient::Layout::ringElements(int64_t side) const {
-  int64_t first = 0;
-  for (const Vectors &one : ArrayRef(own).take_front(2))
-    first += TileRows(GradientTile::kRows, one.width).elements();
-  return std::max(GradientTile::kStages * stageElements(side), first);
-}
-
-BandShape TensorGradient::bandOf(const AttentionOperands &operands, GradientTile tile) {
-  return {tile.kRows, tile.side, operands.keyWidth()};
-}
-
-int64_t TensorGradient::sharedBytes(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile,
-                                    const GradientPart &part) {
-  const int64_t rows = part.rows == Rows::Queries ? tile.kRows : tile.kStages * tile.side;
-  int64_t bytes = 2 * layoutOf(op, operands, part.rows).ringElements(tile.side) + 4 * kStatistics * rows;
-  if (operands.table)
-    bytes += bandOf(operands, tile).bytes();
-  if (part.rows == Rows::Places)
-    bytes += BandShape{tile.kRows, tile.side, operands.valueWidth()}.bytes();
-  return bytes;
-}
 
 void TensorGradient::enter() {
   Value rows = on.number(tile.kRows), blocks = ceilDivide(builder, count(part.rows), rows);
@@ -90,6 +42,7 @@ void TensorGradient::findRange() {
   if (isBy(Rows::Places)) {
     Value end = subtract(builder, add(builder, on.keys, on.number(tile.kRows - 1)), shift);
     range = {maximum(builder, none, subtract(builder, none, shift)), minimum(builder, on.queries, end)};
+    limits = limitsOfPlaces();
   } else {
     range = on.seen(isBy(Rows::Queries), firstOwn, on.within(last, count(part.rows)), tile.side);
     limits = on.limitsOf({firstLine, {}, isBy(Rows::Queries), 0});
@@ -120,187 +73,100 @@ void TensorGradient::addBands() {
 
 void TensorGradient::emit() {
   enter();
-  ring = code.shared(on.stored, layout.ringElements(tile.side));
+  ring = code.shared(on.stored, ringSize);
   statistics = code.shared(f32, kStatistics * (isBy(Rows::Queries) ? tile.kRows : tile.kStages * tile.side));
-  bringOwn();
-  if (!part.byScores && !part.byWeights && !part.byPosition) // nobody reads gradients by query
-    return;
   findRange();
   addBands();
-  Numbers sums = overTiles(multiply(builder, tiles, on.number(group)));
-  ArrayRef<Value> rest = sums;
+  const bool isRead = part.byScores || part.byWeights || part.byPosition;
+  Value rounds = isRead ? Value(multiply(builder, tiles, on.number(group))) : on.number(0);
+  bringOwn(rounds);
+  if (!isRead) // nobody reads gradients by query
+    return;
+  const Sums sums = overTiles(rounds);
   const double grown = 65536.0 / double(65536 - operands.threshold());
-  for (auto [result, width, factor] :
-       {std::tuple(part.byScores, operands.keyWidth(), operands.scale), std::tuple(part.byWeights, operands.valueWidth(), grown),
-        std::tuple(part.byPosition, operands.keyWidth(), operands.scale)}) {
-    store(result, width, rest.take_front(columnsOf(result, width)), factor);
-    rest = rest.drop_front(columnsOf(result, width));
-  }
+  store(part.byScores, operands.keyWidth(), sums.scores, operands.scale);
+  store(part.byWeights, operands.valueWidth(), sums.weights, grown);
+  store(part.byPosition, operands.keyWidth(), sums.position, operands.scale);
 }
 
-/// Starts to bring some vectors.
-void TensorGradient::bring(const Vectors &vectors, Value memory, int64_t rows, Value first) {
-  const TileRows of(rows, vectors.width);
-  if (vectors.by == Rows::Queries)
-    on.bringQueries(memory, of, vectors.tensor, first);
-  else if (vectors.by == Rows::Keys)
-    on.bringKeys(memory, of, vectors.tensor, first);
-  else
-    on.bring(memory, of, rowsByPlace(on, vectors.tensor, vectors.width, firstPlace, placeStep));
+SmallVector<Value> TensorGradient::packed(const Sums &sums) const {
+  SmallVector<Value> all(sums.scores);
+  for (ArrayRef<Value> more :
+       {ArrayRef<Value>(sums.weights), ArrayRef<Value>(sums.position), ArrayRef<Value>(sums.overlap), ArrayRef<Value>(sums.late)})
+    all.append(more.begin(), more.end());
+  return all;
 }
 
-/// Among the statistics.
-Value TensorGradient::numberOfQuery(Value query) {
-  Value head = add(builder, multiply(builder, on.batch, on.number(operands.heads())), on.head);
-  return add(builder, multiply(builder, head, on.queries), query);
-}
-
-/// The rows of the warp become fragments for good; until then they lie where the ring is.
-void TensorGradient::bringOwn() {
-  Value line = multiply(builder, on.warp, on.number(16));
-  fragments.resize(layout.own.size());
-  for (size_t begin = 0; begin < layout.own.size(); begin += 2) {
-    const size_t end = std::min(begin + 2, layout.own.size());
-    SmallVector<Value> memory{ring};
-    for (size_t which = begin; which < end; ++which) {
-      const Vectors &vectors = layout.own[which];
-      bring(vectors, memory.back(), tile.kRows, firstOwn);
-      memory.push_back(at(memory.back(), on.stored, TileRows(tile.kRows, vectors.width).elements()));
-    }
-    commitCopies(builder);
-    waitForCopies(builder, 0);
-    code.barrier();
-    for (size_t which = begin; which < end; ++which)
-      fragments[which] = on.linesOf(memory[which - begin], TileRows(tile.kRows, layout.own[which].width), line);
-    if (begin == 0 && isBy(Rows::Queries))
-      keepStatistics(memory[1]);
-    code.barrier(); // before others come
-  }
-  if (isBy(Rows::Queries))
-    readStatistics();
-}
-
-/// Of each query: what its score, times log2 e, exceeds when its probability is 1, and D = dy . y. Two threads share a row, whose
-/// dy lies at `memory`.
-void TensorGradient::keepStatistics(Value memory) {
-  const TileRows dy(tile.kRows, operands.valueWidth());
-  Value row = divide(builder, code.thread(), on.number(2)), half = remainder(builder, code.thread(), on.number(2));
-  Value query = add(builder, firstOwn, row), inside = on.within(query, on.queries);
-  Value offset = on.offsetOfQuery(inside, dy.width), sum = on.real(0);
-  auto eight = VectorType::get({SharedTile::kChunk}, on.stored);
-  for (int64_t chunk = 0; chunk < dy.width / SharedTile::kChunk; chunk += 2) {
-    Value own = add(builder, half, on.number(chunk));
-    auto load = [&](Value base, Value index) -> Value {
-      return LLVM::LoadOp::create(builder, eight, elementAddress(builder, base, on.stored, index), 16);
-    };
-    Value a = load(memory, dy.tile.place(builder, row, own));
-    Value b = load(code.pointer(op.getY()), add(builder, offset, multiply(builder, own, on.number(SharedTile::kChunk))));
-    auto element = [&](Value of, int64_t i) -> Value {
-      Value one = LLVM::ExtractElementOp::create(builder, of, on.number(i));
-      return arith::ExtFOp::create(builder, f32, one);
-    };
-    for (int64_t i = 0; i < SharedTile::kChunk; ++i)
-      sum = math::FmaOp::create(builder, element(a, i), element(b, i), sum);
-  }
-  sum = on.across(Reduction::sum, sum, 2);
-  Value most = LLVM::LoadOp::create(builder, f32, on.statistic(op.getRowMax(), inside));
-  Value inverse = LLVM::LoadOp::create(builder, f32, on.statistic(op.getRowSumInverse(), inside));
-  Value scaled = arith::MulFOp::create(builder, most, on.real(std::numbers::log2e));
-  auto name = builder.getStringAttr("llvm.nvvm.lg2.approx.f");
-  Value logarithm = LLVM::CallIntrinsicOp::create(builder, f32, name, ValueRange{inverse}).getResult(0);
-  Value largest = arith::SubFOp::create(builder, scaled, logarithm); // inf for a row that saw no key
-  auto put = [&](Value base, Value index, Value value) {
-    LLVM::StoreOp::create(builder, value, elementAddress(builder, base, f32, index), 4);
+TensorGradient::Sums TensorGradient::unpacked(ArrayRef<Value> values) const {
+  auto take = [&](size_t count) {
+    ArrayRef<Value> some = values.take_front(count);
+    values = values.drop_front(count);
+    return Numbers(some);
   };
-  code.ifThen(on.less(half, on.number(1)), [&] {
-    put(statistics, row, largest);
-    put(statistics, add(builder, row, on.number(tile.kRows)), sum);
-    code.ifThen(on.less(query, on.queries), [&] {
-      put(statisticsOfAll, numberOfQuery(query), largest);
-      put(statisticsOfAll, add(builder, numberOfQuery(query), countOfQueries()), sum);
-    });
-  });
+  const bool hasLines = !bands.empty() && isBy(Rows::Queries);
+  Sums sums;
+  sums.scores = take(columnsOf(part.byScores, operands.keyWidth()));
+  sums.weights = take(columnsOf(part.byWeights, operands.valueWidth()));
+  sums.position = take(columnsOf(part.byPosition, operands.keyWidth()));
+  sums.overlap = take(hasLines ? 8 : 0);
+  sums.late.assign(values.begin(), values.end());
+  return sums;
 }
 
-void TensorGradient::readStatistics() {
-  Value line = add(builder, multiply(builder, on.warp, on.number(16)), divide(builder, on.lane, on.number(4)));
-  Value address = elementAddress(builder, statistics, f32, line);
-  for (int half : {0, 1}) {
-    ownLargest[half] = LLVM::LoadOp::create(builder, f32, at(address, f32, 8 * half));
-    ownMean[half] = LLVM::LoadOp::create(builder, f32, at(address, f32, 8 * half + tile.kRows));
-  }
-}
-
-TensorGradient::Met TensorGradient::metAt(Value round) {
-  Value head = on.head, number = round;
-  if (isBy(Rows::Keys))
-    head = multiply(builder, on.keyHead, on.number(group));
-  if (group > 1) {
-    head = add(builder, head, divide(builder, round, tiles));
-    number = remainder(builder, round, tiles);
-  }
-  Value done = multiply(builder, number, on.number(tile.side));
-  return {head, add(builder, range.low, done), remainder(builder, round, on.number(tile.kStages)), done};
-}
-
-/// Where vectors of a tile lie.
-Value TensorGradient::memoryOf(const Met &met, size_t which) {
-  Value memory = at(ring, on.stored, met.stage, layout.stageElements(tile.side));
-  for (size_t before = 0; before < which; ++before)
-    memory = at(memory, on.stored, tileOf(before).elements());
-  return memory;
-}
-
-/// Starts to bring a tile into its stage.
-void TensorGradient::issue(const Met &met, bool isFirst) {
-  on.head = met.head;
-  for (size_t which = 0; which < layout.met.size(); ++which)
-    bring(layout.met[which], memoryOf(met, which), tile.side, met.first);
-  for (AttentionBand &band : bands)
-    isFirst ? band.bringFirst() : band.bringNext(met.done);
-  const int64_t threads = isBy(Rows::Queries) ? 0 : kStatistics * tile.side;
-  if (threads == code.threads)
-    issueStatistics(met);
-  else if (threads > 0)
-    code.ifThen(on.less(code.thread(), on.number(threads)), [&] { issueStatistics(met); });
-  commitCopies(builder);
-}
-
-void TensorGradient::issueStatistics(const Met &met) {
-  Value which = divide(builder, code.thread(), on.number(tile.side)),
-        row = remainder(builder, code.thread(), on.number(tile.side));
-  Value query = add(builder, met.first, row), inside = on.less(query, on.queries);
-  Value from = add(builder, numberOfQuery(query), multiply(builder, which, countOfQueries()));
-  Value to = elementAddress(builder, at(statistics, f32, met.stage, kStatistics * tile.side), f32, code.thread());
-  copyAsync(builder, to, elementAddress(builder, statisticsOfAll, f32, on.select(inside, from, on.number(0))), 4, inside);
+/// What there is before the first tile, which was asked for.
+TensorGradient::Sums TensorGradient::start(Value rounds) {
+  Sums sums{on.zeros(int64_t(columnsOf(part.byScores, operands.keyWidth()))),
+            on.zeros(int64_t(columnsOf(part.byWeights, operands.valueWidth()))),
+            on.zeros(int64_t(columnsOf(part.byPosition, operands.keyWidth()))),
+            {},
+            {}};
+  if (bands.empty() || !isBy(Rows::Queries))
+    return sums;
+  if (part.byPosition)
+    sums.late = bands[0].noneLate();
+  const Numbers none = on.zeros(8);
+  auto branch = scf::IfOp::create(builder, ValueRange(none).getTypes(), on.less(on.number(0), rounds), true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  waitForCopies(builder, 0);
+  code.barrier();
+  scf::YieldOp::create(builder, bands[0].overlapOfLines(fragments[2], multiply(builder, on.warp, on.number(16))));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, none);
+  sums.overlap = llvm::to_vector_of<Value>(branch.getResults());
+  return sums;
 }
 
 /// A stage is filled while the one before it is multiplied.
-TensorGradient::Numbers TensorGradient::overTiles(Value rounds) {
+TensorGradient::Sums TensorGradient::overTiles(Value rounds) {
   Value none = on.number(0), one = on.number(1);
-  const size_t ofScores = columnsOf(part.byScores, operands.keyWidth()),
-               ofWeights = columnsOf(part.byWeights, operands.valueWidth()),
-               ofPosition = columnsOf(part.byPosition, operands.keyWidth());
-  code.ifThen(on.less(none, rounds), [&] { issue(metAt(none), true); });
-  auto loop = scf::ForOp::create(builder, none, rounds, one, on.zeros(int64_t(ofScores + ofWeights + ofPosition)));
+  auto loop = scf::ForOp::create(builder, none, rounds, one, packed(start(rounds)));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   waitForCopies(builder, 0);
   code.barrier(); // this stage is there, and the other one was read
   Value next = add(builder, loop.getInductionVar(), one);
   code.ifThen(on.less(next, rounds), [&] { issue(metAt(next), false); });
+  commitCopies(builder);
   const Met met = metAt(loop.getInductionVar());
   on.head = met.head;
-  auto before = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
-  ArrayRef<Value> all = before;
-  Sums sums{Numbers(all.take_front(ofScores)), Numbers(all.slice(ofScores, ofWeights)), Numbers(all.take_back(ofPosition))};
+  Sums sums = unpacked(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
   for (int64_t column = 0; column < tile.side; column += tile.columns)
     emitColumns(met, column, sums);
-  Numbers after = sums.scores;
-  llvm::append_range(after, sums.weights);
-  llvm::append_range(after, sums.position);
-  scf::YieldOp::create(builder, after);
-  return llvm::to_vector_of<Value>(loop.getResults());
+  scf::YieldOp::create(builder, packed(sums));
+  builder.setInsertionPointAfter(loop);
+  sums = unpacked(llvm::to_vector_of<Value>(loop.getResults()));
+  if (sums.late.empty())
+    return sums;
+  auto branch = scf::IfOp::create(builder, ValueRange(sums.position).getTypes(), on.less(none, rounds), true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, sums.position);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value all = multiply(builder, rounds, on.number(tile.side));
+  bands[0].addLate(sums.position, multiply(builder, on.warp, on.number(16)), all, sums.late);
+  scf::YieldOp::create(builder, sums.position);
+  sums.position = llvm::to_vector_of<Value>(branch.getResults());
+  return sums;
 }
 
 /// The sums of the warp's rows, four of a lane for each 8 columns, times a factor.

@@ -28,6 +28,7 @@ public:
   static int64_t sharedBytes(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile, const GradientPart &part);
 
 private:
+  static constexpr int64_t kStatistics = 2; // of a query, f32: see keepStatistics
   /// Vectors that a block has for each of its rows, or meets.
   struct Vectors {
     Value tensor;
@@ -36,12 +37,16 @@ private:
   };
   /// The first of these are multiplied to scores, the second to the gradients of probabilities; gradients of scores multiply the
   /// first met ones, probabilities the second.
+  static constexpr size_t kThroughRing = 2; // own vectors; a third one comes through the memory of the band
   struct Layout {
     llvm::SmallVector<Vectors> own, met;
     int64_t stageElements(int64_t side) const;
-    int64_t ringElements(int64_t side) const;
+    int64_t ownElements() const; // of what comes through the ring
   };
   static Layout layoutOf(AttentionGradOp op, const AttentionOperands &operands, Rows rows);
+  /// Of the ring; with room for the first tile beside the own vectors where a block's memory has it.
+  static int64_t ringElements(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile, const GradientPart &part);
+  static int64_t bytesBesideRing(const AttentionOperands &operands, GradientTile tile, const GradientPart &part);
   static BandShape bandOf(const AttentionOperands &operands, GradientTile tile);
   /// A tile that the block meets: its head of queries and first row, the number of its stage, the columns before it.
   struct Met {
@@ -56,6 +61,13 @@ private:
   }
   size_t columnsOf(Value result, int64_t width) const { return result ? size_t(width / 2) : 0; }
 
+  /// What a warp sums, and has from columns to columns.
+  struct Sums {
+    Numbers scores, weights, position;
+    Numbers overlap;                   // of the band, where rows are queries
+    AttentionFragments::Fragment late; // likewise
+  };
+
   // The block.
   void enter();
   void findRange();
@@ -63,24 +75,32 @@ private:
   void bring(const Vectors &vectors, Value memory, int64_t rows, Value first);
   Value numberOfQuery(Value query);
   Value countOfQueries() { return multiply(builder, code.size(operands.batches() * operands.heads()), on.queries); }
-  void bringOwn();
-  void keepStatistics(Value memory);
+  void bringOwn(Value rounds);
+  /// What statistics are made of, beside dy: the thread's part of y, maximum and inverse sum of the row.
+  struct RowValues {
+    Value query, inside, largest, inverse;
+    llvm::SmallVector<Value> y;
+  };
+  RowValues loadRow();
+  void keepStatistics(const RowValues &row, Value memory);
   void readStatistics();
   Met metAt(Value round);
   Value memoryOf(const Met &met, size_t which);
   Value pastOf(const Met &met, int64_t column) { return add(builder, met.done, on.number(column)); }
   void issue(const Met &met, bool isFirst);
+  bool bandWaits() const { return isEarly && layout.own.size() > kThroughRing; } // whose memory own vectors come through
   void issueStatistics(const Met &met);
-  Numbers overTiles(Value rounds);
+  llvm::SmallVector<Value> packed(const Sums &sums) const;
+  Sums unpacked(llvm::ArrayRef<Value> values) const;
+  Sums start(Value rounds);
+  Sums overTiles(Value rounds);
   void store(Value result, int64_t width, llvm::ArrayRef<Value> sums, double factor);
 
   // The pairs of a warp (TensorGradientPairs.cpp).
-  struct Sums {
-    Numbers scores, weights, position;
-  };
   void emitColumns(const Met &met, int64_t column, Sums &sums);
-  void multiplyPairs(const Met &met, int64_t column, Numbers &scores, Numbers &along);
+  void multiplyPairs(const Met &met, int64_t column, Numbers &scores, Numbers &along, Numbers &overlap);
   void weigh(const Met &met, const WarpPairs &pairs, int64_t column, Numbers &scores, Numbers &along);
+  LineLimits limitsOfPlaces();
   std::pair<Value, Value> pairAt(const WarpPairs &pairs, size_t index, Value &exists);
   void hide(const WarpPairs &pairs, Numbers &scores);
   llvm::SmallVector<Value> kept(const WarpPairs &pairs);
@@ -93,6 +113,8 @@ private:
   const GradientTile tile;
   const GradientPart part;
   const Layout layout;
+  const int64_t ringSize; // elements
+  const bool isEarly;     // the first tile comes with the own vectors
   AttentionFragments on;
   const int64_t group; // heads of queries that a block goes through
   const Type f32;

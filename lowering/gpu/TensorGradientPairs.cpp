@@ -11,7 +11,7 @@ namespace tenon::gpu {
 void TensorGradient::emitColumns(const Met &met, int64_t column, Sums &sums) {
   const WarpPairs pairs{firstLine, add(builder, met.first, on.number(column)), isBy(Rows::Queries), tile.columns / 8};
   Numbers scores = on.zeros(4 * pairs.blocks), along = on.zeros(4 * pairs.blocks); // along: dy . v
-  multiplyPairs(met, column, scores, along);
+  multiplyPairs(met, column, scores, along, sums.overlap);
   weigh(met, pairs, column, scores, along);
   auto accumulate = [&](Numbers &into, ArrayRef<Value> numbers, size_t which) {
     if (into.empty())
@@ -23,10 +23,10 @@ void TensorGradient::emitColumns(const Met &met, int64_t column, Sums &sums) {
   accumulate(sums.scores, along, 0);
   accumulate(sums.weights, scores, 1);
   if (!sums.position.empty())
-    bands[0].addSpread(sums.position, along, multiply(builder, on.warp, on.number(16)), pastOf(met, column));
+    bands[0].addSpread(sums.position, along, multiply(builder, on.warp, on.number(16)), pastOf(met, column), sums.late);
 }
 
-void TensorGradient::multiplyPairs(const Met &met, int64_t column, Numbers &scores, Numbers &along) {
+void TensorGradient::multiplyPairs(const Met &met, int64_t column, Numbers &scores, Numbers &along, Numbers &overlap) {
   auto direct = [&](Numbers &numbers, size_t which) {
     on.multiplyTransposed(numbers, ArrayRef<Fragments>(fragments[which]), memoryOf(met, which), tileOf(which), on.number(column));
   };
@@ -36,7 +36,7 @@ void TensorGradient::multiplyPairs(const Met &met, int64_t column, Numbers &scor
   Value line = multiply(builder, on.warp, on.number(16)); // of the block
   for (auto [number, band] : llvm::enumerate(bands))
     if (isBy(Rows::Queries))
-      band.addOfLines(scores, fragments[2], line, pastOf(met, column));
+      band.addOfLines(scores, fragments[2], line, pastOf(met, column), overlap);
     else
       band.addOfColumns(number == 0 ? scores : along, memoryOf(met, number == 0 ? 2 : 1), column, line, pastOf(met, column));
 }
@@ -74,6 +74,44 @@ void TensorGradient::weigh(const Met &met, const WarpPairs &pairs, int64_t colum
   }
 }
 
+/// Where rows are places: the queries that have a key on the line, which they see as far as masks are bounds.
+LineLimits TensorGradient::limitsOfPlaces() {
+  LineLimits limits;
+  SmallVector<Mask> parts;
+  collectParts(operands.masks, parts);
+  Value none = on.number(0), low[2], high[2], key[2]; // key: of query 0
+  for (int64_t which : {0, 1}) {
+    key[which] = subtract(builder, shift, on.lineOf({firstLine, {}, false, 0}, which));
+    low[which] = subtract(builder, none, key[which]);
+    high[which] = minimum(builder, on.queries, add(builder, low[which], on.keys));
+  }
+  for (const Mask &mask : parts) {
+    SmallVector<MaskForm> bounds;
+    collectBounds(mask, bounds);
+    const int64_t sign = bounds.empty() ? 0 : bounds[0].query + bounds[0].key;
+    if (bounds.empty() || sign > 1 || sign < -1 || operands.dependsOn(bounds[0], kQueryLabel) ||
+        operands.dependsOn(bounds[0], kKeyLabel)) {
+      limits.others.push_back(mask);
+      continue;
+    }
+    for (int64_t which : {0, 1}) { // sign * query + rest <= 0
+      Value rest = on.form(bounds[0], none, key[which]);
+      if (sign == 0)
+        high[which] = on.select(on.less(none, rest), none, high[which]);
+      else if (sign == 1)
+        high[which] = minimum(builder, high[which], subtract(builder, on.number(1), rest));
+      else
+        low[which] = maximum(builder, low[which], rest);
+    }
+  }
+  auto inside = [&](Value limit) { return on.wordOf(maximum(builder, minimum(builder, limit, on.queries), none)); };
+  for (int64_t which : {0, 1}) {
+    limits.low[which] = inside(low[which]);
+    limits.high[which] = inside(high[which]);
+  }
+  return limits;
+}
+
 /// Where rows are places: query and key of number `index`, inside of them, and whether there are both.
 std::pair<Value, Value> TensorGradient::pairAt(const WarpPairs &pairs, size_t index, Value &exists) {
   Value column = on.columnOf(pairs, int64_t(index)), line = on.lineOf(pairs, int64_t(index % 4 / 2));
@@ -86,7 +124,7 @@ std::pair<Value, Value> TensorGradient::pairAt(const WarpPairs &pairs, size_t in
 }
 
 void TensorGradient::hide(const WarpPairs &pairs, Numbers &scores) {
-  if (!isBy(Rows::Places))
+  if (!isBy(Rows::Places) || limits.others.empty())
     return on.hide(scores, pairs, limits);
   Value none = on.real(-std::numeric_limits<double>::infinity());
   for (auto [index, score] : llvm::enumerate(scores)) {

@@ -11,7 +11,6 @@
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/OnlineSoftmax.h"
 #include "lowering/gpu/TensorAttention.h"
-#include "lowering/gpu/Warpgroups.h"
 
 using namespace mlir;
 
@@ -23,7 +22,8 @@ using Fragment = AttentionFragments::Fragment;
 using Fragments = AttentionFragments::Fragments;
 
 constexpr int64_t kLines = 64, kStep = 16; // queries of a warpgroup, and columns of a piece in shared memory; of the depth
-constexpr int64_t kRow = WarpgroupOperand::kRow, kBarrier = 8; // bytes
+constexpr int64_t kRow = WarpgroupOperand::kRow, kWarp = 32; // bytes; threads
+constexpr int64_t kQueryStages = 2;                          // the next tile of queries comes while one is multiplied
 
 /// Bytes of vectors in shared memory, in pieces of 64 columns.
 constexpr int64_t piecesOf(int64_t width) { return (width + kLines - 1) / kLines; }
@@ -33,11 +33,10 @@ constexpr int64_t bytesOf(int64_t rows, int64_t width) { return piecesOf(width) 
 TensorMap mapOf(Value tensor, int64_t rows) {
   auto type = cast<RankedTensorType>(tensor.getType());
   const SmallVector<AffineExpr> sizes = sizesOf(type), strides = rowMajorStrides(type);
-  return {tensor,
-          getAffineConstantExpr(0, type.getContext()),
-          {sizes.rbegin(), sizes.rend()},
-          {strides.rbegin(), strides.rend()},
-          {kLines, 1, rows, 1}};
+  TensorMap map{tensor, getAffineConstantExpr(0, type.getContext()), {}, {}, {kLines, 1, rows, 1}};
+  map.sizes.assign(sizes.rbegin(), sizes.rend());
+  map.strides.assign(strides.rbegin(), strides.rend());
+  return map;
 }
 
 class WarpgroupForward {
@@ -49,73 +48,117 @@ public:
     auto take = [&](int64_t bytes) {
       return std::exchange(memory, elementAddress(builder, memory, builder.getI8Type(), on.number(bytes)));
     };
-    queries = take(bytesOf(tile.rows, operands.keyWidth()));
+    queries = take(kQueryStages * queryBytes());
     keys = take(tile.stages * keyBytes());
     values = take(tile.stages * valueBytes());
+    queryRing.emplace(builder, take(StageRing::bytesOf(kQueryStages)), kQueryStages);
     keyRing.emplace(builder, take(StageRing::bytesOf(tile.stages)), tile.stages);
     valueRing.emplace(builder, take(StageRing::bytesOf(tile.stages)), tile.stages);
-    queriesCame = memory;
   }
 
   void emit() {
-    Value tiles = ceilDivide(builder, on.queries, on.number(tile.rows));
-    Value number = on.enter(operands.heads(), tiles, on.head);
-    on.keyHead = divide(builder, on.head, on.number(operands.heads() / operands.keyHeads()));
-    // Under causal masks the last queries have most to do: they begin first.
-    firstQuery = multiply(builder, subtract(builder, subtract(builder, tiles, on.number(1)), number), on.number(tile.rows));
-    Value last = minimum(builder, add(builder, firstQuery, on.number(tile.rows)), on.queries);
-    IndexRange range = on.seen(true, firstQuery, subtract(builder, last, on.number(1)), tile.keys);
-    firstKey = range.low;
-    Value keysSeen = maximum(builder, subtract(builder, range.high, range.low), on.number(0));
-    count = ceilDivide(builder, keysSeen, on.number(tile.keys));
+    tiles = ceilDivide(builder, on.queries, on.number(tile.rows));
     auto init = [&] {
-      keyRing->init(tile.consumers() / kWarp);
-      valueRing->init(tile.consumers() / kWarp);
-      initBarrier(builder, queriesCame, 1);
+      for (auto *ring : {&queryRing, &keyRing, &valueRing})
+        (*ring)->init(tile.consumers() / kWarp);
     };
-    emitRoles(code, tile.consumers(), init, [&] { consume(); }, [&] { produce(); });
+    emitRoles(code, tile.consumers(), init, [&] { consume(); }, [&] { produce(); }, tile.shares());
   }
 
 private:
-  static constexpr int64_t kWarp = 32;
+  int64_t queryBytes() const { return bytesOf(tile.rows, operands.keyWidth()); }
   int64_t keyBytes() const { return bytesOf(tile.keys, operands.keyWidth()); }
   int64_t valueBytes() const { return bytesOf(tile.keys, operands.valueWidth()); }
-  Value bytesFrom(Value memory, int64_t bytes) { return elementAddress(builder, memory, builder.getI8Type(), on.number(bytes)); }
   Value stageAt(Value ring, Value stage, int64_t bytes) {
     return elementAddress(builder, ring, builder.getI8Type(), multiply(builder, stage, on.number(bytes)));
   }
   Value compare(arith::CmpIPredicate how, Value a, Value b) { return builder.createOrFold<arith::CmpIOp>(how, a, b); }
-  Value hasTiles() { return on.less(on.number(0), count); }
   WarpPairs pairsAt(Value key) {
     return {add(builder, firstQuery, multiply(builder, on.warp, on.number(16))), key, true, tile.keys / 8};
   }
   Value keyOf(Value index) { return add(builder, firstKey, multiply(builder, index, on.number(tile.keys))); }
 
+  // ---- the tiles of queries of a block
+
+  /// A step of each ring.
+  struct Turns {
+    StageRing::Turn query, key;
+  };
+  static SmallVector<Value> packed(const Turns &now) {
+    return {now.query.stage, now.query.parity, now.key.stage, now.key.parity};
+  }
+  static Turns turnsOf(ValueRange values) { return {{values[0], values[1]}, {values[2], values[3]}}; }
+
+  /// Blocks take two tiles of a head at a time, one from its begin and one from its end: under causal masks any such two have as
+  /// much to do as any other.
+  void overQueries(llvm::function_ref<Turns(const Turns &)> body) {
+    Value none = on.number(0), one = on.number(1), two = on.number(2), halves = ceilDivide(builder, tiles, two);
+    Value all = multiply(builder, multiply(builder, code.size(operands.batches()), on.number(operands.heads())), halves);
+    Value rounds = ceilDivide(builder, subtract(builder, all, code.block()), code.blocks());
+    auto loop =
+        scf::ForOp::create(builder, none, multiply(builder, rounds, two), one, packed({queryRing->first(), keyRing->first()}));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value round = divide(builder, loop.getInductionVar(), two), isSecond = remainder(builder, loop.getInductionVar(), two);
+    Value which = add(builder, code.block(), multiply(builder, round, code.blocks()));
+    enterQueries(on.enter(operands.heads(), halves, on.head, which), compare(arith::CmpIPredicate::ne, isSecond, none));
+    scf::YieldOp::create(builder, packed(body(turnsOf(loop.getRegionIterArgs()))));
+  }
+
+  void enterQueries(Value fromBegin, Value isSecond) {
+    Value fromEnd = subtract(builder, subtract(builder, tiles, on.number(1)), fromBegin);
+    on.keyHead = divide(builder, on.head, on.number(operands.heads() / operands.keyHeads()));
+    // The last tiles have most to do. One in the middle is the first of its two; the second one lies behind all queries.
+    Value second = on.select(compare(arith::CmpIPredicate::ne, fromBegin, fromEnd), fromBegin, tiles);
+    firstQuery = multiply(builder, on.select(isSecond, second, fromEnd), on.number(tile.rows));
+    Value last = minimum(builder, add(builder, firstQuery, on.number(tile.rows)), on.queries);
+    IndexRange range = on.seen(true, firstQuery, subtract(builder, last, on.number(1)), tile.keys);
+    firstKey = range.low;
+    Value keysSeen = maximum(builder, subtract(builder, range.high, range.low), on.number(0));
+    count = on.select(on.less(firstQuery, on.queries), ceilDivide(builder, keysSeen, on.number(tile.keys)), on.number(0));
+  }
+
+  /// `body` gives what turns are behind it, and further values; without tiles of keys these are `none`.
+  SmallVector<Value> ifAny(const Turns &turns, ArrayRef<Value> none, llvm::function_ref<SmallVector<Value>()> body) {
+    SmallVector<Value> without = packed(turns);
+    llvm::append_range(without, none);
+    auto branch = scf::IfOp::create(builder, ValueRange(without).getTypes(), on.less(on.number(0), count), true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, body());
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, without);
+    return llvm::to_vector_of<Value>(branch.getResults());
+  }
+
   // ---- the thread that has tensors brought
 
   void bring(unsigned map, Value to, Value arrival, int64_t rows, int64_t width, Value head, Value first) {
     for (int64_t piece = 0; piece < piecesOf(width); ++piece)
-      copyBox(builder, bytesFrom(to, piece * rows * kRow), arrival, code.map(map),
+      copyBox(builder, stageAt(to, on.number(piece), rows * kRow), arrival, code.map(map),
               {on.number(piece * kLines), head, first, on.batch});
   }
 
   void produce() {
-    code.ifThen(hasTiles(), [&] {
-      arriveExpecting(builder, queriesCame, bytesOf(tile.rows, operands.keyWidth()));
-      bring(0, queries, queriesCame, tile.rows, operands.keyWidth(), on.head, firstQuery);
-      StageRing::Turn turn = keyRing->first();
-      auto loop = scf::ForOp::create(builder, on.number(0), count, on.number(1), ValueRange{turn.stage, turn.parity});
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      turn = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      Value key = keyOf(loop.getInductionVar());
-      bring(1, stageAt(keys, turn.stage, keyBytes()), keyRing->claim(turn, keyBytes()), tile.keys, operands.keyWidth(),
-            on.keyHead, key);
-      bring(2, stageAt(values, turn.stage, valueBytes()), valueRing->claim(turn, valueBytes()), tile.keys, operands.valueWidth(),
-            on.keyHead, key);
-      turn = keyRing->after(turn);
-      scf::YieldOp::create(builder, ValueRange{turn.stage, turn.parity});
-    });
+    overQueries([&](const Turns &turns) { return turnsOf(ifAny(turns, {}, [&] { return packed(produceTiles(turns)); })); });
+  }
+
+  Turns produceTiles(const Turns &turns) {
+    bring(0, stageAt(queries, turns.query.stage, queryBytes()), queryRing->claim(turns.query, queryBytes()), tile.rows,
+          operands.keyWidth(), on.head, firstQuery);
+    auto loop = scf::ForOp::create(builder, on.number(0), count, on.number(1), ValueRange{turns.key.stage, turns.key.parity});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    StageRing::Turn turn{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    Value key = keyOf(loop.getInductionVar());
+    bring(1, stageAt(keys, turn.stage, keyBytes()), keyRing->claim(turn, keyBytes()), tile.keys, operands.keyWidth(), on.keyHead,
+          key);
+    bring(2, stageAt(values, turn.stage, valueBytes()), valueRing->claim(turn, valueBytes()), tile.keys, operands.valueWidth(),
+          on.keyHead, key);
+    turn = keyRing->after(turn);
+    scf::YieldOp::create(builder, ValueRange{turn.stage, turn.parity});
+    builder.setInsertionPointAfter(loop);
+    return {queryRing->after(turns.query), {loop.getResult(0), loop.getResult(1)}};
   }
 
   // ---- warpgroups
@@ -151,23 +194,24 @@ private:
   }
 
   void consume() {
-    const LineLimits limits = on.limitsOf(pairsAt(on.number(0)));
-    const Carried none{softmax.start(), on.zeros(operands.valueWidth() / 2), {}, {}};
-    auto branch = scf::IfOp::create(builder, ValueRange(packed(none)).getTypes(), hasTiles(), true);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      Carried all = overTiles(none, limits);
-      scf::YieldOp::create(builder, packed({all.rows, all.sums, {}, {}}));
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, packed(none));
-    }
-    const Carried all = unpacked(branch.getResults());
-    softmax.store(pairsAt(on.number(0)), all.rows, all.sums);
+    code.ifThen(compare(arith::CmpIPredicate::eq, group, on.number(groups - 1)), [&] { passTurn(); });
+    overQueries([&](const Turns &turns) {
+      const LineLimits limits = on.limitsOf(pairsAt(on.number(0)));
+      const Carried none{softmax.start(), on.zeros(operands.valueWidth() / 2), {}, {}};
+      const SmallVector<Value> results = ifAny(turns, packed(none), [&] { return consumeTiles(turns, none, limits); });
+      const Carried all = unpacked(ArrayRef(results).drop_front(4));
+      softmax.store(pairsAt(on.number(0)), all.rows, all.sums);
+      return turnsOf(ArrayRef(results).take_front(4));
+    });
+    code.ifThen(compare(arith::CmpIPredicate::eq, group, on.number(0)), [&] { takeTurn(); });
   }
 
-  Carried overTiles(const Carried &none, const LineLimits &limits) {
-    Carried now = firstTile(none, limits);
+  SmallVector<Value> consumeTiles(const Turns &turns, const Carried &none, const LineLimits &limits) {
+    rowsOfGroup = elementAddress(builder, stageAt(queries, turns.query.stage, queryBytes()), builder.getI8Type(),
+                                 multiply(builder, group, on.number(kLines * kRow)));
+    Carried now = none;
+    now.turn = turns.key;
+    firstTile(now, turns.query, limits);
     auto loop = scf::ForOp::create(builder, on.number(1), count, on.number(1), packed(now));
     {
       OpBuilder::InsertionGuard guard(builder);
@@ -177,18 +221,20 @@ private:
       scf::YieldOp::create(builder, packed(now));
     }
     now = unpacked(loop.getResults());
+    release(*queryRing, turns.query);
     valueRing->waitFull(now.turn);
     openProducts(builder);
     multiplyValues(now);
     finishProducts(0, now.sums);
-    return now;
+    release(*valueRing, now.turn);
+    SmallVector<Value> results = packed(Turns{queryRing->after(turns.query), keyRing->after(now.turn)});
+    llvm::append_range(results, packed(Carried{now.rows, now.sums, {}, {}}));
+    return results;
   }
 
-  Carried firstTile(const Carried &none, const LineLimits &limits) {
-    Carried now = none;
-    now.turn = keyRing->first();
+  void firstTile(Carried &now, StageRing::Turn query, const LineLimits &limits) {
     keyRing->waitFull(now.turn);
-    waitAt(builder, queriesCame, now.turn.parity);
+    queryRing->waitFull(query);
     openProducts(builder);
     Numbers scores = multiplyKeys(now.turn);
     finishProducts(0, scores);
@@ -197,7 +243,6 @@ private:
     on.hide(scores, pairs, limits);
     softmax.weigh(scores, now.rows);
     now.weights = softmax.weights(scores, pairs);
-    return now;
   }
 
   /// Scores of this tile and sums of the values before are products at a time; exponentials are computed while the second runs.
@@ -207,11 +252,11 @@ private:
     const StageRing::Turn turn = keyRing->after(now.turn);
     keyRing->waitFull(turn);
     valueRing->waitFull(now.turn);
-    takeTurn(index);
+    takeTurn();
     openProducts(builder);
     Numbers scores = multiplyKeys(turn);
     multiplyValues(now);
-    passTurn(index);
+    passTurn();
     finishProducts(1, scores);
     release(*keyRing, turn);
     const WarpPairs pairs = pairsAt(keyOf(index));
@@ -226,8 +271,7 @@ private:
 
   Numbers multiplyKeys(StageRing::Turn turn) {
     const WarpgroupOperand both[] = {{true}, {true}};
-    Value rows = elementAddress(builder, queries, builder.getI8Type(), multiply(builder, group, on.number(kLines * kRow)));
-    Value a = both[0].descriptor(builder, rows), b = both[1].descriptor(builder, stageAt(keys, turn.stage, keyBytes()));
+    Value a = both[0].descriptor(builder, rowsOfGroup), b = both[1].descriptor(builder, stageAt(keys, turn.stage, keyBytes()));
     Numbers scores(size_t(tile.keys / 2));
     for (int64_t step = 0; step < operands.keyWidth(); step += kStep) {
       const int64_t piece = step / kLines, inside = step % kLines / kStep;
@@ -257,31 +301,18 @@ private:
     code.ifThen(compare(arith::CmpIPredicate::eq, on.lane, on.number(0)), [&] { ring.release(turn); });
   }
 
-  /// A warpgroup starts its products when the one before has started its own, the first one when the last has started those of
-  /// the tile before. Each has a barrier, which it waits at.
-  void takeTurn(Value index) {
-    auto isFirst = [&] {
-      return on.both(compare(arith::CmpIPredicate::eq, group, on.number(0)),
-                     compare(arith::CmpIPredicate::eq, index, on.number(1)));
-    };
+  /// A warpgroup starts its products when the one before has started its own. Each has a barrier, which it waits at, and at which
+  /// the one before arrives; the last one begins with that, and the first one ends with the wait for it.
+  void takeTurn() {
     if (groups > 1)
-      unless(isFirst(), [&] { barrierOf(builder, numberOf(group), 2 * kWarpgroup); });
+      barrierOf(builder, numberOf(group), 2 * kWarpgroup);
   }
-  void passTurn(Value index) {
-    auto isLast = [&] {
-      return on.both(compare(arith::CmpIPredicate::eq, group, on.number(groups - 1)),
-                     compare(arith::CmpIPredicate::eq, index, subtract(builder, count, on.number(1))));
-    };
+  void passTurn() {
     if (groups > 1)
-      unless(isLast(), [&] {
-        Value next = remainder(builder, add(builder, group, on.number(1)), on.number(groups));
-        arriveAtBarrierOf(builder, numberOf(next), 2 * kWarpgroup);
-      });
+      arriveAtBarrierOf(builder, numberOf(remainder(builder, add(builder, group, on.number(1)), on.number(groups))),
+                        2 * kWarpgroup);
   }
   Value numberOf(Value ofGroup) { return on.wordOf(add(builder, ofGroup, on.number(1))); } // 0 is that of the block
-  void unless(Value condition, llvm::function_ref<void()> body) {
-    code.ifThen(arith::XOrIOp::create(builder, condition, arith::ConstantOp::create(builder, builder.getBoolAttr(true))), body);
-  }
 
   AttentionFragments on;
   OnlineSoftmax softmax;
@@ -291,18 +322,21 @@ private:
   const WarpgroupAttentionTile tile;
   const int64_t groups;
   Value group;                              // of the thread
-  Value queries, keys, values, queriesCame; // in shared memory; the barrier of queries
-  std::optional<StageRing> keyRing, valueRing;
-  Value firstQuery, firstKey, count; // of tiles
+  Value queries, keys, values, rowsOfGroup; // in shared memory; queries of the group
+  std::optional<StageRing> queryRing, keyRing, valueRing;
+  Value tiles;                       // of queries, of a head
+  Value firstQuery, firstKey, count; // of the tile of queries: of tiles of keys
 };
 
 } // namespace
 
 int64_t WarpgroupAttentionTile::consumers() const { return rows / kLines * kWarpgroup; }
-int64_t WarpgroupAttentionTile::threads() const { return consumers() + 32; }
+int64_t WarpgroupAttentionTile::threads() const { return consumers() + kWarpgroup; }
+RegisterShares WarpgroupAttentionTile::shares() const { return {consumers(), registers}; }
 int64_t WarpgroupAttentionTile::shared(const AttentionOperands &operands) const {
   const int64_t ofStage = bytesOf(keys, operands.keyWidth()) + bytesOf(keys, operands.valueWidth());
-  return bytesOf(rows, operands.keyWidth()) + stages * ofStage + 2 * StageRing::bytesOf(stages) + kBarrier;
+  return kQueryStages * bytesOf(rows, operands.keyWidth()) + stages * ofStage + 2 * StageRing::bytesOf(stages) +
+         StageRing::bytesOf(kQueryStages);
 }
 
 /// Executed on the emulator and assembled, not yet on a GPU: so it is chosen where a schedule says so, and not by itself.
@@ -316,27 +350,39 @@ std::optional<WarpgroupAttentionTile> warpgroupAttentionTile(const AttentionOper
       !isStored(operands.key) || !isStored(operands.value) || operands.anyTable() || !OnlineSoftmax::scalesLate(operands) ||
       !boundsAll(operands.masks))
     return std::nullopt;
-  return WarpgroupAttentionTile{128, operands.threshold() > 0 ? 64 : 128, 2, 224};
+  return WarpgroupAttentionTile{128, operands.threshold() > 0 ? 64 : 128, 2, 232, kProcessors};
 }
 
 ChoiceForm warpgroupAttentionForm() {
-  return {kWarpgroupForm, {{"rows", 64, 192, 64}, {"keys", 64, 128, 16}, {"stages", 2, 8}, {"registers", 32, 255}}};
+  return {kWarpgroupForm,
+          {{"rows", 64, 192, 64}, {"keys", 64, 128, 16}, {"stages", 2, 8}, {"registers", 24, 240, 8}, {"blocks", 1, 1024}}};
 }
 
 DictionaryAttr choiceOf(MLIRContext *context, const WarpgroupAttentionTile &tile) {
   return makeChoice(context, kWarpgroupForm,
-                    {{"rows", tile.rows}, {"keys", tile.keys}, {"stages", tile.stages}, {"registers", tile.registers}});
+                    {{"rows", tile.rows},
+                     {"keys", tile.keys},
+                     {"stages", tile.stages},
+                     {"registers", tile.registers},
+                     {"blocks", tile.blocks}});
 }
 
 LogicalResult generateWarpgroupAttention(AttentionOp op, const AttentionOperands &operands, const Choice &choice,
                                          LaunchSequence &sequence) {
   auto number = [&](StringRef name) { return *choice.number(name); };
-  const WarpgroupAttentionTile tile{number("rows"), number("keys"), number("stages"), number("registers")};
-  if (failed(checkBlock(op, tile.threads(), tile.shared(operands), kMostShared)))
+  const WarpgroupAttentionTile tile{number("rows"), number("keys"), number("stages"), number("registers"), number("blocks")};
+  const RegisterShares shares = tile.shares();
+  if (!shares.fit())
+    return op.emitOpError("expects in ") << kChosen << " registers of which " << tile.threads() // S11
+                                         << " threads find enough, got " << tile.registers;
+  if (failed(checkBlock(op, tile.threads(), tile.shared(operands), kMostShared, shares.start)))
     return failure();
-  Launch launch = attentionLaunch("attention_warpgroups", op.getLoc(), operands, tile.rows, tile.threads(), operands.heads(),
+  Launch launch = attentionLaunch("attention_warpgroups", op.getLoc(), operands, 2 * tile.rows, tile.threads(), operands.heads(),
                                   operands.queries());
-  launch.registers = tile.registers;
+  launch.blocks = [pairs = launch.blocks, most = tile.blocks](EntryCode &code) {
+    return minimum(code.builder, pairs(code), constant(code.builder, most));
+  };
+  launch.registers = shares.start;
   launch.shared = tile.shared(operands);
   launch.maps = {mapOf(operands.query, tile.rows), mapOf(operands.key, tile.keys), mapOf(operands.value, tile.keys)};
   for (Value result : op->getResults())

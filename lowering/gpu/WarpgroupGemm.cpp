@@ -53,6 +53,7 @@ private:
   /// A warpgroup: while it multiplies a stage, the products of the one before end, which is free then.
   void consume(KernelCode &code, GemmCode &gemm) {
     auto &builder = code.builder;
+    gemm.prefetch({gemm.firstRow, gemm.firstColumn, tile.rows, tile.columns, consumers(), code.thread()});
     Value group = divide(builder, code.thread(), constant(builder, kWarpgroup));
     Value zero = arith::ConstantOp::create(builder, builder.getF32FloatAttr(0));
     SmallVector<Value> sums(size_t(tile.columns / 2), zero);
@@ -76,7 +77,7 @@ private:
     emitRoles(
         code, consumers(), [&] { ring->init(consumers() / kWarp); }, [&] { consume(code, gemm); }, [&] { produce(code, gemm); });
     code.barrier();
-    const int64_t lanes = gemm.mostLanes(), elements = 8; // of a thread at a time
+    const int64_t lanes = gemm.mostLanes(), elements = lanes > 1 ? 16 : 8; // of a thread at a time
     gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns, elements / lanes, lanes);
     return gemm.good;
   }
@@ -110,7 +111,8 @@ LogicalResult generateWarpgroupGemm(const GemmForm &form, const Choice &choice, 
   auto number = [&](StringRef name) { return *choice.number(name); };
   const Tile tile{number("rows"), number("columns"), number("depth"), number("stages"), number("registers")};
   if (failed(WarpgroupOperands::check(form, kWarpgroupForm)) ||
-      failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared)))
+      failed(checkBlock(op, tile.rows / kLines * kWarpgroup + kWarp, WarpgroupGemmKernel::sharedOf(tile), kMostShared,
+                        tile.registers)))
     return failure();
   return WarpgroupGemmKernel(form, tile, number("slices")).generate(sequence);
 }

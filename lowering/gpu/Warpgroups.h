@@ -7,6 +7,8 @@ namespace tenon::gpu {
 
 /// Threads, and what a block may have of shared memory where there are warpgroups.
 constexpr int64_t kWarpgroup = 128, kMostShared = 227 << 10;
+/// Of an H100 or H200 (SXM): so many blocks that take all of one have one each.
+constexpr int64_t kProcessors = 132;
 
 /// A barrier in shared memory (8 bytes) for `arrivals` of each phase, which one thread makes; fenceBarriers shows it to the
 /// engine of copies, a barrier of the block to other threads.

@@ -4,6 +4,7 @@
 #include "Barriers.h"
 #include "Fiber.h"
 #include "Memory.h"
+#include "Registers.h"
 #include "Shadow.h"
 #include <csignal>
 #include <cstring>
@@ -114,6 +115,7 @@ void startBlock(Dim3 grid, uint64_t number) {
     memset(reinterpret_cast<void *>(sharedArena()), 0xff, end < kArena ? end : kArena);
   resetBarriers();
   resetAsync();
+  resetRegisters(*now.kernel);
   if (machine.mode.checked)
     shadowStartBlock();
 }
@@ -162,6 +164,7 @@ bool runBlock() {
     switch (runFibers()) {
     case Ended::AllDone:
       checkEndOfBlock();
+      checkRegisters(*now.kernel);
       exitBarriers();
       return true;
     case Ended::Stopped:
@@ -198,7 +201,7 @@ Outcome launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShar
   constexpr uint64_t kMostChecked = 0xfffff0; // what the records of global memory have room for
   if (machine.mode.checked && grid.count() > kMostChecked) {
     report("too long", "the grid has " + std::to_string(grid.count()) + " blocks, more than checked mode can tell apart");
-  } else {
+  } else if (startRegisters(kernel)) {
     Guard guard;
     for (uint64_t i = 0; i < grid.count(); ++i) {
       const uint64_t blockNumber = machine.mode.order == Order::Reverse ? grid.count() - 1 - i : i;

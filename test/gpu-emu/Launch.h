@@ -19,6 +19,7 @@ struct Kernel {
   uint32_t staticShared = 0;        // without gaps
   bool meets = false;               // has calls in which threads wait for each other
   uint32_t mostThreads = kMostThreads;
+  uint32_t mostRegisters = 0; // of a thread, where the kernel says it
 };
 
 struct Outcome {

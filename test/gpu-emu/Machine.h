@@ -100,7 +100,8 @@ struct Gather {
 
 struct Warp {
   std::vector<Gather> gathers;
-  uint32_t lanes = 0, exited = 0; // lanes there are
+  uint32_t lanes = 0, exited = 0;      // lanes there are
+  uint32_t registers = 0, changes = 0; // of a thread, and how often they changed
 };
 
 struct Report {

@@ -23,6 +23,8 @@ enum CopyForm { kWithSize = 32 };
 enum ProductForm { kTransposedA = 1, kTransposedB = 2, kHalf = 4, kFragmentA = 8, kFresh = 16, kFormBits = 5 };
 /// Of arrivals at an mbarrier: what their second argument counts.
 enum ArriveForm { kArrivals = 1, kBytes = 2 };
+/// Of changes of registers.
+enum RegisterForm { kGrows = 1 };
 enum MathForm { kEx2, kLg2, kRcp, kRsqrt, kSqrt, kSin, kCos, kDivide };
 
 #define TENON_EMU_MODEL(name) void name(const Site &site, const uint64_t *arguments, void *result)
@@ -55,6 +57,7 @@ TENON_EMU_MODEL(opOpenProducts);
 TENON_EMU_MODEL(opCommitProducts);
 TENON_EMU_MODEL(opWaitProducts);
 TENON_EMU_MODEL(opNothing);
+TENON_EMU_MODEL(opRegisters);
 TENON_EMU_MODEL(opMath);
 TENON_EMU_MODEL(opMathF64);
 TENON_EMU_MODEL(opToTf32);

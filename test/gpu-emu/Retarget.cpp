@@ -137,6 +137,8 @@ Error Retargeter::describeKernels() {
         for (StringRef size : sizes)
           kernel.mostThreads *= strtoul(size.str().c_str(), nullptr, 10);
       }
+    if (function->hasFnAttribute("nvvm.maxnreg"))
+      kernel.mostRegisters = strtoul(function->getFnAttribute("nvvm.maxnreg").getValueAsString().str().c_str(), nullptr, 10);
     for (Function *reached : reachedFrom(*function))
       for (Instruction &instruction : instructions(*reached))
         if (auto *call = dyn_cast<CallBase>(&instruction))

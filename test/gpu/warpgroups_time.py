@@ -17,7 +17,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMS = {"warpgroups": ("TILE", 3), "pingpong": ("TURNS", 2)}  # rows of the table, and which number the stages are
-TILES = (("warpgroups", 1, 3), ("warpgroups", 2, 4), ("pingpong", 0, 5), ("pingpong", 0, 4), ("pingpong", 1, 4))  # row, stages
+TILES = (("warpgroups", 1, 3), ("warpgroups", 2, 4), ("pingpong", 0, 3), ("pingpong", 0, 4), ("pingpong", 0, 5),
+         ("pingpong", 1, 4))  # row, stages
 # (rows, columns, depth), operands in memory, slices. The first one for its numbers; then those of GPT-2 (124M) at 16 x 1024
 # places: forward, gradients of inputs, logits and theirs, gradients of weights.
 PRODUCTS = (((264, 1096, 4104), "mk_kn", (1, 3)),
