@@ -1,4 +1,5 @@
 #include "dialect/TensorSizes.h"
+#include "dialect/SizeValues.h"
 #include "mlir/IR/AffineExprVisitor.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -86,24 +87,7 @@ AffineExpr toAffine(const Size &size, MLIRContext *context) {
 }
 
 int64_t nominalSize(AffineExpr expression, int64_t nominalDim) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
-    return constant.getValue();
-  if (isa<AffineDimExpr>(expression))
-    return nominalDim;
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  int64_t left = nominalSize(binary.getLHS(), nominalDim), right = nominalSize(binary.getRHS(), nominalDim);
-  switch (expression.getKind()) {
-  case AffineExprKind::Add:
-    return left + right;
-  case AffineExprKind::Mul:
-    return left * right;
-  case AffineExprKind::Mod:
-    return left % right;
-  case AffineExprKind::FloorDiv:
-    return left / right;
-  default:
-    return (left + right - 1) / right;
-  }
+  return valueOf<int64_t>(expression, [nominalDim](unsigned) { return nominalDim; });
 }
 
 } // namespace tenon

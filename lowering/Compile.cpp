@@ -104,7 +104,7 @@ void Compilation::describeRecipe() {
     if (!recipe || function->getAttrOfType<StringAttr>("tenon.kind").getValue() != "train")
       continue;
     if (!request.grad)
-      describeOptimizer(function, *recipe, diagnostics);
+      describeOptimizer(function, *recipe, sources, diagnostics);
     if (const Setting *save = recipe->find("save")) {
       function->setAttr("tenon.save", StringAttr::get(context.get(), save->text));
       if (const Setting *steps = keywordOf(save, "steps"))

@@ -1,6 +1,7 @@
 #include "lowering/OptimizerSettings.h"
 #include "dialect/ElementModel.h"
 #include "dialect/OptimizeSettings.h"
+#include "frontend/mlirgen/MlirGen.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include <cmath>
 
@@ -116,7 +117,7 @@ std::optional<LossScaleSettings> lossScaleOf(const CheckedRecipe &recipe, Type c
   return LossScaleSettings{valueOf("initial"), valueOf("growth"), valueOf("backoff"), int64_t(valueOf("every"))};
 }
 
-void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics) {
+void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, const SourceFiles &sources, Diagnostics &diagnostics) {
   SettingsBuilder out(function.getContext());
   const Setting *optimizer = recipe.find("optimizer");
   if (!optimizer) {
@@ -150,8 +151,10 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
     function->setAttr(kTrained, builder.getArrayAttr({}));
   function->setAttr(
       "tenon.optimizer",
-      builder.getDictionaryAttr({builder.getNamedAttr("rule", builder.getStringAttr(optimizer->text)),
-                                 builder.getNamedAttr("settings", out.settings.getDictionary(function.getContext()))}));
+      builder.getDictionaryAttr(
+          {builder.getNamedAttr("rule", builder.getStringAttr(optimizer->text)),
+           builder.getNamedAttr("settings", out.settings.getDictionary(function.getContext())),
+           builder.getNamedAttr("location", LocationAttr(locationOf(optimizer->range, sources, function.getContext())))}));
 }
 
 } // namespace tenon

@@ -6,9 +6,10 @@
 
 namespace tenon {
 
-/// Sets `tenon.optimizer = {rule, settings}`: the recipe's optimizer, schedule, clipping, accumulation and loss scale, in the
-/// words of tenon.optimize. What has no kernel yet is reported as T0901 at its place.
-void describeOptimizer(mlir::func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics);
+/// Sets `tenon.optimizer = {rule, settings, location}`: the recipe's optimizer, schedule, clipping, accumulation and loss scale,
+/// in the words of tenon.optimize. What has no kernel yet is reported as T0901 at its place.
+void describeOptimizer(mlir::func::FuncOp function, const CheckedRecipe &recipe, const SourceFiles &sources,
+                       Diagnostics &diagnostics);
 
 /// What the loss is multiplied by before its gradient is taken, and how this changes; a fixed scale has factors of 1.
 struct LossScaleSettings {

@@ -106,8 +106,9 @@ def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "the optimizer step at the end of the train function";
   let description = [{
     The function whose attribute is `tenon.optimizer = {rule = "adamw", settings = {lr = 1.0e-3}}` gets `tenon.optimize` with that
-    rule and those settings behind its gradients, and the two results as its last outputs, `grad_norm` and `learning_rate`. NaN in
-    the `decay` of a parameter becomes the optimizer's own. The attribute goes: a second run adds nothing.
+    rule and those settings behind its gradients, and the two results as its last outputs, `grad_norm` and `learning_rate`, at the
+    attribute's `location`, if it has one. NaN in the `decay` of a parameter becomes the optimizer's own. The attribute goes: a
+    second run adds nothing.
 
     Before: a differentiated function and what its recipe says. After: a train step. Functions without the attribute stay as they
     are.

@@ -12,12 +12,14 @@ using namespace mlir;
 
 namespace tenon {
 
-Location EntryGenerator::locate(const ast::Range &range) const {
+Location locationOf(const ast::Range &range, const SourceFiles &sources, MLIRContext *context) {
   if (range.file >= sources.files.size())
     return UnknownLoc::get(context);
   auto position = sources.position(range.file, range.begin);
   return FileLineColLoc::get(context, sources.files[range.file].path, position.line, position.column);
 }
+
+Location EntryGenerator::locate(const ast::Range &range) const { return locationOf(range, sources, context); }
 
 func::FuncOp EntryGenerator::createFunction() {
   SmallVector<Type> arguments(entry.dims.size(), IndexType::get(context));
@@ -93,7 +95,9 @@ bool EntryGenerator::generate() {
 /// first.
 void EntryGenerator::generateResults() {
   int64_t index = 0;
-  auto output = [&](StringRef name, Value value) { OutputOp::create(root, current, index++, name, value); };
+  auto output = [&](StringRef name, Value value, Type element, Location location) {
+    OutputOp::create(root, location, index++, name, Build(root, location).convert(value, element));
+  };
   if (entry.kind == Entry::Kind::Out) {
     for (auto &[name, node] : entry.results)
       if (Value result = value(node)) {
@@ -101,23 +105,27 @@ void EntryGenerator::generateResults() {
         const Type element = entry.makesTotals         ? Type(root.getF64Type())
                              : isWideReal(type.pinned) ? storedType(type.element, type.pinned)
                                                        : elementType(type);
-        output(name, Build(root, current).convert(result, element));
+        output(name, result, element, locate(entry.nodes[node].range));
       }
     return;
   }
   SmallVector<std::pair<std::string, Value>> losses;
+  SmallVector<Location> places;
   for (auto &[name, node] : entry.results) {
     Value result = value(node);
     if (!result)
       return;
     losses.emplace_back(name, result);
+    places.push_back(locate(entry.nodes[node].range));
   }
-  Build build(root, current);
   // The share of a slice in the number of the whole batch, so that slices add up.
-  for (auto [loss, isSum] : llvm::zip(losses, entry.rowSums))
+  for (auto [loss, place, isSum] : llvm::zip(losses, places, entry.rowSums))
     if (!isSum)
-      loss.second = build.scale(loss.second, 1.0 / double(entry.slices));
+      loss.second = Build(root, place).scale(loss.second, 1.0 / double(entry.slices));
+  const Type wide = root.getF64Type();
   if (entry.kind == Entry::Kind::Train) {
+    const Location whole = FusedLoc::get(context, places);
+    Build build(root, whole);
     Value total;
     for (auto &[name, loss] : losses) {
       double weight = 1;
@@ -126,18 +134,20 @@ void EntryGenerator::generateResults() {
           weight = factor;
       Value term = weight == 1 ? loss : build.scale(loss, weight);
       if (total && total.getType() != term.getType()) { // one of them is written f64
-        total = build.convert(total, root.getF64Type());
-        term = build.convert(term, root.getF64Type());
+        total = build.convert(total, wide);
+        term = build.convert(term, wide);
       }
       total = total ? build.add(total, term) : term;
     }
-    output("loss", build.convert(total, root.getF64Type()));
+    output("loss", total, wide, whole);
   }
-  for (auto &[name, loss] : losses)
-    output(name, build.convert(loss, root.getF64Type()));
+  for (auto [loss, place] : llvm::zip(losses, places))
+    output(loss.first, loss.second, wide, place);
   for (size_t i = 0; i < entry.parts.size(); ++i)
-    if (Value part = value(entry.parts[i]))
-      output(partName(i), build.convert(part, elementType(entry.nodes[entry.parts[i]].type)));
+    if (Value part = value(entry.parts[i])) {
+      const Node &node = entry.nodes[entry.parts[i]];
+      output(partName(i), part, elementType(node.type), locate(node.range));
+    }
 }
 
 /// The words on parameters, by their numbers: of each one all entries have the same.

@@ -20,6 +20,9 @@ struct ModuleTypes {
   bool obeysWritten() const { return !real.isF64(); }
 };
 
+/// Where it stands; unknown for what stands in no text.
+mlir::Location locationOf(const ast::Range &range, const SourceFiles &sources, mlir::MLIRContext *context);
+
 /// One module: `tenon.parameter` symbols and one func.func per entry. The function's leading arguments are the symbolic dims
 /// (index), then the inputs; attributes: tenon.dims (names), tenon.kind (out, eval, train), tenon.states (count). A `train`
 /// function puts out the weighted loss and each loss; differentiation and the optimizer step are added by passes. Types that the

@@ -17,8 +17,9 @@ void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> 
     if (!x || target.inPlace) // an append, which has written it
       continue;
     const SmallVector<Value> depths = target.everyStep ? allDepthsOf(stack) : depthsOf(stack);
-    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths,
-                         Build(builder, current).convert(x, storedOf(target)));
+    const Location location = locate(entry.nodes[node].range);
+    WriteStateOp::create(builder, location, builder.getI64IntegerAttr(state), depths,
+                         Build(builder, location).convert(x, storedOf(target)));
     written[state] = true;
   }
 }

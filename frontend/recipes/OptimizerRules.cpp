@@ -7,7 +7,7 @@ namespace tenon::schema {
 /// to 4, `fairseq`: RoBERTa); adam_tf of TensorFlow 1; bert_adam of google-research/bert, clip_each of pytorch-pretrained-bert;
 /// gpt1_adam of openai/finetune-transformer-lm; adamaxw of MT-DNN; adam_paddle of ERNIE; lamb (You et al. 2020) of
 /// LAMB_Optimizer_TF (v3), pytorch-lamb, ALBERT, NVIDIA's BERT (nvidia_tf), apex (nvlamb), NEZHA (huawei); lion of
-/// google/automl (Chen et al. 2023, algorithm 2).
+/// google/automl (Chen et al. 2023, algorithm 2); radam of torch.optim (Liu et al. 2020).
 const std::vector<OptimizerRule> &optimizerRules() {
   static const std::vector<OptimizerRule> rules = [] {
     const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
@@ -57,7 +57,12 @@ const std::vector<OptimizerRule> &optimizerRules() {
           {"huawei", Correction::Each, Decay::Direction, Trust::RatioUpTo10}},
          {rate, betas, starting(eps, 1e-6), starting(decay, 0.01)},
          28},
-        {"lion", Moments::Sign, alone(Correction::None, Decay::Before), {rate, betasOfLion, decay}, 16}};
+        {"lion", Moments::Sign, alone(Correction::None, Decay::Before), {rate, betasOfLion, decay}, 16},
+        {"radam",
+         Moments::Squares,
+         {{"torch", Correction::Rectified, Decay::Gradient}, {"decoupled", Correction::Rectified, Decay::Before}},
+         adam,
+         17}};
   }();
   return rules;
 }

@@ -18,6 +18,9 @@ enum class Correction {
   None,
   Each, // moments are divided by 1 - beta^t
   Rate, // the rate is multiplied by sqrt(1 - beta2^t) / (1 - beta1^t): eps is added to the root of a v that is too small
+  // As Rate, times sqrt((n - 4) (n - 2) N / ((N - 4) (N - 2) n)), n = N - 2 t beta2^t / (1 - beta2^t), N = 2 / (1 - beta2) - 1:
+  // n gradients are in v. While n <= 5 the variance of its root is too large: m / (1 - beta1^t) alone is the direction.
+  Rectified,
 };
 /// Where weight decay comes in.
 enum class Decay {

@@ -64,6 +64,9 @@ RuleCode::RuleCode(ImplicitLocOpBuilder &builder, OptimizeOp op, Type type, cons
     if (usesSecond)
       stepRate = times(builder, stepRate, math::SqrtOp::create(builder, numbers.fading2));
     break;
+  case Correction::Rectified:
+    stepRate = times(builder, over(builder, rate, numbers.fading1), rectification(numbers));
+    break;
   }
   rates = spread(stepRate);
   decays = spread(decay);
@@ -74,6 +77,19 @@ RuleCode::RuleCode(ImplicitLocOpBuilder &builder, OptimizeOp op, Type type, cons
   rest2 = spread(1 - b2);
   eps = spread(settingOf(op, "eps"));
   mass = spread(settingOf(op, "momentum"));
+}
+
+/// What is not a number while too few gradients are averaged is not taken.
+Value RuleCode::rectification(const RuleNumbers &numbers) {
+  const double most = 2 / (1 - settingOf(op, "beta2")) - 1;
+  Value share = over(builder, minus(builder, real(1), numbers.fading2), numbers.fading2);
+  Value averaged = minus(builder, real(most), times(builder, times(builder, real(2), updates), share));
+  auto beyond = [&](double count) { return minus(builder, averaged, real(count)); };
+  Value known = over(builder, times(builder, times(builder, beyond(4), beyond(2)), real(most)),
+                     times(builder, real((most - 4) * (most - 2)), averaged));
+  isRectified = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, averaged, real(5));
+  return arith::SelectOp::create(builder, isRectified, math::SqrtOp::create(builder, times(builder, known, numbers.fading2)),
+                                 real(1));
 }
 
 /// The first sum is the gradient itself, whatever is damped later.
@@ -132,6 +148,8 @@ Value RuleCode::direction(Value p, ElementMoments moments) {
   if (rule.moments == Moments::Squares)
     v = sum(builder, math::SqrtOp::create(builder, secondScale ? times(builder, v, secondScale) : v), eps);
   Value result = over(builder, m, v);
+  if (isRectified)
+    result = arith::SelectOp::create(builder, isRectified, result, m);
   return form.decay == Decay::Direction ? sum(builder, result, times(builder, decays, p)) : result;
 }
 

@@ -47,6 +47,7 @@ private:
   Value momentum(Value g, Value before, Value &kept);
   Value faded(Value beta, Value before, Value rest, Value given); // beta * before + rest * given
   Value sign(Value x);
+  Value rectification(const RuleNumbers &numbers); // a factor of the rate; sets isRectified
 
   mlir::ImplicitLocOpBuilder &builder;
   OptimizeOp op;
@@ -56,6 +57,7 @@ private:
   Value updates;                               // f64: number of this update, from 1
   Value rates, decays, kept;                   // rate, decay, 1 - rate * decay
   Value firstScale, secondScale;               // of the moments; null: they are taken as they are
+  Value isRectified;                           // i1: the second moment has a part in the direction; null: always
   Value beta1, rest1, beta2, rest2, eps, mass; // mass: of a fading sum
 };
 

@@ -1,6 +1,7 @@
 #include "lowering/schedule/Room.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
+#include "dialect/SizeValues.h"
 #include "dialect/TensorSizes.h"
 #include <cmath>
 #include <random>
@@ -9,27 +10,6 @@ using namespace mlir;
 
 namespace tenon {
 namespace {
-
-double valueAt(AffineExpr formula, ArrayRef<int64_t> dims) {
-  if (auto number = dyn_cast<AffineConstantExpr>(formula))
-    return double(number.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(formula))
-    return double(dims[dim.getPosition()]);
-  auto pair = cast<AffineBinaryOpExpr>(formula);
-  const double left = valueAt(pair.getLHS(), dims), right = valueAt(pair.getRHS(), dims);
-  switch (formula.getKind()) {
-  case AffineExprKind::Add:
-    return left + right;
-  case AffineExprKind::Mul:
-    return left * right;
-  case AffineExprKind::FloorDiv:
-    return std::floor(left / right);
-  case AffineExprKind::CeilDiv:
-    return std::ceil(left / right);
-  default:
-    return left - right * std::floor(left / right);
-  }
-}
 
 std::vector<std::vector<int64_t>> pointsOf(unsigned dims) {
   constexpr unsigned kMostCorners = 10, kDrawn = 64;
@@ -115,7 +95,8 @@ std::optional<Excess> whereMore(AffineExpr wanted, AffineExpr given, unsigned di
   if (wanted == given)
     return std::nullopt;
   for (const std::vector<int64_t> &point : pointsOf(dims)) {
-    const double more = valueAt(wanted, point), less = valueAt(given, point);
+    auto dim = [&](unsigned number) { return double(point[number]); };
+    const double more = valueOf<double>(wanted, dim), less = valueOf<double>(given, dim);
     if (more - less > 1e-12 * std::abs(more)) // large products are rounded
       return Excess{int64_t(more), int64_t(less)};
   }

@@ -1,7 +1,6 @@
 // Whether tensors end inside the memory in which they are placed.
 #pragma once
 #include "lowering/schedule/ScheduledEntry.h"
-#include "llvm/ADT/STLExtras.h"
 
 namespace tenon {
 

@@ -40,9 +40,11 @@ LogicalResult addOptimizer(func::FuncOp function) {
   int64_t outputs = llvm::range_size(block.getOps<OutputOp>());
   OpBuilder builder(block.getTerminator());
   auto scalar = RankedTensorType::get({}, builder.getF64Type());
-  auto op = OptimizeOp::create(builder, function.getLoc(), scalar, scalar, rule, settings);
-  OutputOp::create(builder, function.getLoc(), outputs, "grad_norm", op.getNorm());
-  OutputOp::create(builder, function.getLoc(), outputs + 1, "learning_rate", op.getRate());
+  auto written = described.getAs<LocationAttr>("location");
+  const Location location = written ? Location(written) : function.getLoc();
+  auto op = OptimizeOp::create(builder, location, scalar, scalar, rule, settings);
+  OutputOp::create(builder, location, outputs, "grad_norm", op.getNorm());
+  OutputOp::create(builder, location, outputs + 1, "learning_rate", op.getRate());
   function->removeAttr(kOptimizer); // a second run adds nothing
   return success();
 }

@@ -4,7 +4,8 @@ test.
 
 inspect.py memory SPEC [--set ...]     arenas at odd sizes
 inspect.py flops [--spoil]             GPT-2's training step; --spoil expects one layer more than there is
-inspect.py pairs [--spoil]             attention whose masks leave all, a window, a strip; --spoil: another window"""
+inspect.py pairs [--spoil]             attention whose masks leave all, a window, a strip; --spoil: another window
+inspect.py places DIR [--spoil]        of GPT-2: each kernel and copy names a line; --spoil: of the optimizer the one behind"""
 import json
 import os
 import sys
@@ -106,7 +107,23 @@ def pairs(spoil):
     return None
 
 
+def places(artifact, spoil):
+    with open(driver.model("gpt2.tn"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    kinds = set()
+    for found in report(artifact)["report"]:
+        for kernel in found["kernels"]:
+            kinds.add(kernel["kind"])
+            if not kernel["place"]:
+                return f"{kernel['kind']} of {found['entry']} names no line"
+            line = int(kernel["place"].split(":")[1]) - (0 if spoil else 1)
+            if kernel["kind"] == "optimize" and "optimizer" not in lines[line]:
+                return f"optimize names {kernel['place']}: {lines[line]}"
+    return None if {"copy", "optimize"} <= kinds else f"there are {kinds} alone"
+
+
 wrong = {"memory": lambda: memory(sys.argv[2], sys.argv[3:]), "flops": lambda: flops("--spoil" in sys.argv),
-         "pairs": lambda: pairs("--spoil" in sys.argv)}[sys.argv[1]]()
+         "pairs": lambda: pairs("--spoil" in sys.argv),
+         "places": lambda: places(sys.argv[2], "--spoil" in sys.argv)}[sys.argv[1]]()
 print(f"WRONG: {wrong}" if wrong else "HOLDS")
 sys.exit(1 if wrong else 0)

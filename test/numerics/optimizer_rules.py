@@ -81,7 +81,7 @@ class Rule:
         (b1, b2), eps = self.betas, self.eps
         c1, c2 = 1 - b1 ** self.updates, 1 - b2 ** self.updates
         for k, x in enumerate(g):
-            if self.kind in ("adam", "adam_tf", "adamax"):
+            if self.kind in ("adam", "adam_tf", "adamax") or self.kind == "radam" and self.form != "decoupled":
                 x += decay * p[k]
             m[k] = b1 * m[k] + (1 - b1) * x
             if self.kind in ("adamax", "adamaxw"):
@@ -98,6 +98,15 @@ class Rule:
                 p[k] -= lr * (hat + math.sqrt(c2) / c1 * decay * p[k])
             elif self.kind == "adam_paddle" or self.form == "fairseq":
                 p[k] -= lr * hat + lr * decay * p[k]
+            elif self.kind == "radam":
+                if self.form == "decoupled":
+                    p[k] *= 1 - lr * decay
+                longest = 2 / (1 - b2) - 1
+                n = longest - 2 * self.updates * b2 ** self.updates / c2
+                if n > 5:
+                    p[k] -= lr * hat * math.sqrt((n - 4) * (n - 2) * longest / (longest - 4) / (longest - 2) / n)
+                else:
+                    p[k] -= lr * m[k] / c1
             elif self.form == "hf":
                 p[k] -= lr * hat
                 p[k] -= lr * decay * p[k]
@@ -156,6 +165,9 @@ OPTIMIZERS = {
        for form, eps in (("v3", 1e-3), ("pytorch", 1e-3), ("albert", 1e-3), ("nvidia_tf", 1e-3), ("nvlamb", 1e-3),
                          ("huawei", 1e-3), ("huawei", 0.3))},  # a large eps makes ratios above 10
     "lion(lr = 0.02, betas = (0.9, 0.95), decay = 0.1)": lambda: Rule("lion", 0.02, 0.1, betas=(0.9, 0.95)),
+    "radam(lr = 0.02, eps = 1e-3, decay = 0.03)": lambda: Rule("radam", 0.02, 0.03, eps=1e-3),
+    "radam(lr = 0.02, betas = (0.9, 0.95), decay = 0.1, form = decoupled)": lambda: Rule("radam", 0.02, 0.1, betas=(0.9, 0.95),
+                                                                                         form="decoupled"),
 }
 SCHEDULES = {
     "constant()": {},

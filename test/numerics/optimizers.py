@@ -5,7 +5,7 @@ usage: optimizers.py published|rules [--spoil]
 
 The gradient of a step is whatever the test wants: the loss is the sum of parameter times a row of a frozen table, and the input
 picks the row. Steps are made through the C interface, so that a schedule can be asked at any step number.
-  published  three steps of every rule in f64 and f32, and rates at the steps that the reference lists
+  published  steps of every rule in f64 and f32, and rates at the steps that the reference lists
              --spoil: the second gradient is another one
   rules      rules x schedules x groups x clipping, twelve steps over tensors that cross tiles, with a step whose gradient is not
              finite

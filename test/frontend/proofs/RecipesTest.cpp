@@ -1,102 +1,11 @@
-#include "frontend/recipes/Recipes.h"
 #include "frontend/recipes/RecipeSchema.h"
-#include "frontend/syntax/Parse.h"
-#include <cmath>
+#include "test/frontend/proofs/RecipeChecks.h"
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
 
 using namespace tenon;
-
-namespace {
-
-/// Constants of the test model, as the checker's evaluation would give them: only + - * / ^ of numbers, N = 12 and depth.
-SettingValue evaluate(const ast::ExprPtr &expression, std::optional<int64_t> depth) {
-  using Kind = ast::Expr::Kind;
-  auto value = std::make_shared<Setting>();
-  value->range = expression->range;
-  auto number = [&](double x, bool whole) {
-    value->kind = whole ? Setting::Kind::Int : Setting::Kind::Real;
-    value->integer = whole ? int64_t(x) : 0;
-    value->real = x;
-    return value;
-  };
-  switch (expression->kind) {
-  case Kind::Int:
-    return number(double(expression->integer), true);
-  case Kind::Real:
-    return number(expression->real, false);
-  case Kind::Name:
-    return expression->text == "depth" ? number(double(*depth), true) : number(12, true);
-  case Kind::Neg:
-    return number(-evaluate(expression->operands[0], depth)->real, false);
-  case Kind::Binary: {
-    SettingValue a = evaluate(expression->operands[0], depth), b = evaluate(expression->operands[1], depth);
-    const bool whole =
-        a->kind == Setting::Kind::Int && b->kind == Setting::Kind::Int && expression->text != "/" && expression->text != "^";
-    switch (expression->text[0]) {
-    case '+':
-      return number(a->real + b->real, whole);
-    case '-':
-      return number(a->real - b->real, whole);
-    case '*':
-      return number(a->real * b->real, whole);
-    case '/':
-      return number(a->real / b->real, false);
-    default:
-      return number(std::pow(a->real, b->real), false);
-    }
-  }
-  default:
-    return nullptr;
-  }
-}
-
-struct Checked {
-  SourceFiles sources;
-  Diagnostics diagnostics;
-  RecipeContext context;
-  std::vector<std::shared_ptr<ast::Recipe>> recipes;
-  std::vector<CheckedRecipe> checked;
-
-  explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"},
-                   std::vector<std::string> inputs = {}) {
-    sources.files.push_back({"test.tn", text});
-    ast::File file = parse(sources, 0, diagnostics);
-    context = {"M",   {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"acc"}, {"infer", "step"}, {"hf", "torch"}, evaluate,
-               inputs};
-    for (const ast::Item &item : file.items)
-      if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names) {
-        recipes.push_back(item.recipe);
-        checkBinds(*item.recipe, context, diagnostics);
-        checked.push_back(checkRecipe(*item.recipe, context, diagnostics));
-      }
-  }
-  /// "T0601 3:5" per mistake.
-  std::string mistakes() const {
-    std::string text;
-    for (const Diagnostic &each : diagnostics.all()) {
-      SourceFiles::Position at = sources.position(each.range.file, each.range.begin);
-      text += (text.empty() ? "" : ", ") + each.code + " " + std::to_string(at.line) + ":" + std::to_string(at.column);
-    }
-    return text;
-  }
-};
-
-std::string train(const std::string &more, const std::string &optimizer = "adam(lr = 1e-3)") {
-  return "train M as small {\n  data = byte_stream(text = \"a.txt\")\n  loss = mlm\n  optimizer = " + optimizer + "\n" + more +
-         "\n}\n";
-}
-std::string mistakesOf(const std::string &more) { return Checked(train(more)).mistakes(); }
-
-Param param(const std::string &path, std::vector<int64_t> counts = {}) {
-  Param made;
-  made.path = path;
-  made.stackCounts = std::move(counts);
-  return made;
-}
-
-} // namespace
+using namespace tenon::test;
 
 TEST(Recipes, SettingsAreReadWithTheirTypes) {
   Checked c(train("bind B = 8, C = 3\nschedule = cosine(warmup = 0.1, total = 10_000)\nclip = global_norm(1.0)\nseed = 42\n"
@@ -232,71 +141,6 @@ TEST(Recipes, BetasAreTwoNumbersBelowOne) {
   EXPECT_EQ(of("0.9"), "T0608 4:36");
   EXPECT_EQ(of("(0.9, 1.0)"), "T0609 4:42");
   EXPECT_EQ(of("(0.9, 0.99, 0.999)"), "T0608 4:36");
-}
-
-TEST(Recipes, GlobsCrossDots) {
-  EXPECT_TRUE(globMatches("*.bias", "blocks.3.wq.bias"));
-  EXPECT_TRUE(globMatches("*norm*", "blocks.3.norm1.weight"));
-  EXPECT_TRUE(globMatches("word", "word"));
-  EXPECT_TRUE(globMatches("*a*b*", "xaxbx"));
-  EXPECT_FALSE(globMatches("word", "words"));
-  EXPECT_FALSE(globMatches("*.bias", "bias"));
-  EXPECT_FALSE(globMatches("a*b", "acbd"));
-}
-
-TEST(Recipes, GroupsGiveEachDepthItsFactor) {
-  Checked c(train(
-      "groups = (group(\"*.bias\", decay = 0), group(\"blocks.*\", lr = 0.5 ^ (N - depth), decay = 0.1))\nfreeze = \"emb\""));
-  ASSERT_EQ(c.mistakes(), "");
-  auto policies = resolvePolicies(c.checked[0],
-                                  {param("emb"), param("blocks.*.w.bias", {12}), param("blocks.*.w.weight", {12}), param("head")},
-                                  c.context, c.diagnostics);
-  ASSERT_EQ(c.mistakes(), "");
-  EXPECT_EQ(policies.count("head"), 0u);
-  EXPECT_TRUE(policies["emb"].frozen);
-  const ParamPolicy &bias = policies["blocks.*.w.bias"], &weight = policies["blocks.*.w.weight"];
-  EXPECT_EQ(bias.decay, std::vector<double>(12, 0.0)); // the first group that has the key wins
-  EXPECT_EQ(weight.decay, std::vector<double>(12, 0.1));
-  EXPECT_EQ(bias.learningRate[11], 0.5);
-  EXPECT_EQ(bias.learningRate[0], std::pow(0.5, 12));
-  EXPECT_EQ(weight.gradient, std::vector<double>(12, 1.0));
-  EXPECT_TRUE(std::isnan(policies["emb"].decay[0]));
-}
-
-TEST(Recipes, GroupsThatMeanNothingAreMistakes) {
-  auto of = [](const std::string &text) {
-    Checked c(train(text));
-    resolvePolicies(c.checked[0], {param("emb"), param("blocks.*.w", {12})}, c.context, c.diagnostics);
-    return c.mistakes();
-  };
-  EXPECT_EQ(of("groups = group(\"*.w\", \"*.bias\", decay = 0)"), "T0640 5:23");
-  EXPECT_EQ(of("freeze = (\"emb\", \"head\")"), "T0640 5:18");
-  EXPECT_EQ(of("groups = group(\"*\", lr = 0.9 ^ depth)"), "T0642 5:26");
-  EXPECT_EQ(of("groups = group(\"blocks.*\", lr = 2 - depth)"), "T0609 5:33");
-  EXPECT_EQ(of("groups = group(\"blocks.*\", clip = depth)"), "T0609 5:35");
-  EXPECT_EQ(of("freeze = \"blocks.0.*\""), "");
-}
-
-/// Exceptions of a numerics policy name parameters and layers: all elements of a stack, or none.
-TEST(Recipes, ExceptionsOfNumerics) {
-  std::map<std::string, std::string> types;
-  auto of = [&](const std::string &policy) {
-    Checked c(train("numerics = policy(" + policy + ")"));
-    types = resolveExceptions(c.checked[0], {param("emb"), param("blocks.*.w.weight", {12})},
-                              {{"", {}}, {"blocks.*.w", {12}}, {"rnn", {}}}, c.context, c.diagnostics);
-    return c.mistakes();
-  };
-  using Types = std::map<std::string, std::string>;
-  EXPECT_EQ(of("compute = bf16, f32 = \"emb\""), "");
-  EXPECT_EQ(types, (Types{{"emb", "f32"}}));
-  EXPECT_EQ(of("bf16 = (\"rnn.*\", \"*.weight\"), f32 = \"*\""), ""); // the first that matches wins
-  EXPECT_EQ(types, (Types{{"rnn", "bf16"}, {"blocks.*.w.weight", "bf16"}, {"blocks.*.w", "f32"}, {"emb", "f32"}}));
-  EXPECT_EQ(of("compute = bf16, f32 = \"blocks.*.w\""), "");
-  EXPECT_EQ(types, (Types{{"blocks.*.w", "f32"}}));
-  EXPECT_EQ(of("compute = bf16, f32 = (\"emb\", \"rmn\")"), "T0640 5:49");
-  EXPECT_EQ(of("compute = bf16, f32 = \"blocks.1*\""), "T0690 5:41"); // 1, 10 and 11 of twelve
-  EXPECT_EQ(of("compute = bf16"), "");
-  EXPECT_EQ(types, Types());
 }
 
 TEST(Recipes, DataTasksMustMakeTheInputs) {

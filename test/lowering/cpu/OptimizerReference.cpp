@@ -102,7 +102,8 @@ private:
     x.p[i] -= x.rate * x.m[i] / c1 / x.v[i];
   }
   void adam(Tensor &x, size_t i) {
-    const double g = rule == "adam" || rule == "adam_tf" ? x.g[i] + x.decay * x.p[i] : x.g[i];
+    const bool isInGradient = rule == "adam" || rule == "adam_tf" || (rule == "radam" && form != "decoupled");
+    const double g = isInGradient ? x.g[i] + x.decay * x.p[i] : x.g[i];
     x.m[i] = b1 * x.m[i] + (1 - b1) * g;
     x.v[i] = b2 * x.v[i] + (1 - b2) * g * g;
     const double plain = x.m[i] / (std::sqrt(x.v[i]) + eps), hat = std::sqrt(c2) / c1,
@@ -121,8 +122,15 @@ private:
       x.p[i] = p * (1 - x.rate * x.decay) - x.rate * torch;
     else if (rule == "adam")
       x.p[i] -= x.rate * torch;
+    else if (rule == "radam")
+      x.p[i] = (form == "decoupled" ? p * (1 - x.rate * x.decay) : p) - x.rate * rectified(x.m[i], hat * plain);
     else
       fail(op, "the reference has no such rule");
+  }
+  /// Liu et al. 2020, algorithm 2, with the threshold of PyTorch.
+  double rectified(double m, double adapted) {
+    const double longest = 2 / (1 - b2) - 1, n = longest - 2 * t * std::pow(b2, t) / c2;
+    return n > 5 ? adapted * std::sqrt((n - 4) / (longest - 4) * (n - 2) / (longest - 2) * longest / n) : m / c1;
   }
   void lamb(Tensor &x) {
     const bool corrected = form == "nvidia_tf" || form == "nvlamb" || form == "huawei";

@@ -5,7 +5,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -20,8 +19,6 @@ void fail(Operation *op, const char *what) {
   llvm::errs() << "\n";
   exit(2);
 }
-
-static uint32_t randomBits(const Machine &machine, uint64_t element, int64_t site, int64_t depth);
 
 namespace {
 
@@ -359,65 +356,6 @@ private:
 
 } // namespace
 
-int64_t evaluateExpression(AffineExpr expression, const std::vector<int64_t> &dims) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expression))
-    return number.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expression))
-    return dims.at(dim.getPosition());
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  int64_t a = evaluateExpression(binary.getLHS(), dims), b = evaluateExpression(binary.getRHS(), dims);
-  switch (expression.getKind()) {
-  case AffineExprKind::Add:
-    return a + b;
-  case AffineExprKind::Mul:
-    return a * b;
-  case AffineExprKind::FloorDiv:
-    return a / b;
-  case AffineExprKind::CeilDiv:
-    return (a + b - 1) / b;
-  default:
-    return a % b;
-  }
-}
-
-/// The four words of the counter (block, step, site, depth).
-static std::array<uint32_t, 4> philox(const Machine &machine, uint64_t block, int64_t site, int64_t depth) {
-  std::array<uint32_t, 4> c = {uint32_t(block), uint32_t(machine.step), uint32_t(site), uint32_t(depth)};
-  uint32_t k[2] = {uint32_t(machine.seed), uint32_t(machine.seed >> 32)};
-  for (int round = 0; round < 10; ++round) {
-    uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
-    c = {uint32_t(p1 >> 32) ^ c[1] ^ k[0], uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k[1], uint32_t(p0)};
-    k[0] += 0x9E3779B9;
-    k[1] += 0xBB67AE85;
-  }
-  return c;
-}
-bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold) {
-  const auto words = philox(machine, 16 * (element / 128) + element % 16, site, depth);
-  uint32_t which = (element / 16) % 8;
-  return ((words[which / 2] >> (16 * (which % 2))) & 0xffff) >= uint32_t(threshold);
-}
-static uint32_t randomBits(const Machine &machine, uint64_t element, int64_t site, int64_t depth) {
-  return philox(machine, 16 * (element / 64) + element % 16, site, depth)[(element / 16) % 4];
-}
-
 void evaluate(func::FuncOp function, Machine &machine) { Evaluation(function, machine); }
-
-int64_t depthCount(Value depth) {
-  auto stack = cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp());
-  return stack.getFirst() + *stack.countNumber();
-}
-int64_t copies(ValueRange depths) {
-  int64_t product = 1;
-  for (Value depth : depths)
-    product *= depthCount(depth);
-  return product;
-}
-int64_t elementCount(RankedTensorType type, const std::vector<int64_t> &dims) {
-  int64_t product = 1;
-  for (AffineExpr size : sizesOf(type))
-    product *= evaluateExpression(size, dims);
-  return product;
-}
 
 } // namespace tenon::test

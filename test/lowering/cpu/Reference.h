@@ -35,6 +35,8 @@ int64_t evaluateExpression(mlir::AffineExpr expression, const std::vector<int64_
 /// Whether dropout keeps element number `element`: Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the
 /// description of tenon.random_keep.
 bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold);
+/// 32 bits of an element, as the description of tenon.random_bits says.
+uint32_t randomBits(const Machine &machine, uint64_t element, int64_t site, int64_t depth);
 /// An op of arith or math on one element; `get` gives its operands.
 Scalar evaluateArithmetic(mlir::Operation &op, llvm::function_ref<Scalar(mlir::Value)> get);
 void evaluateOptimize(OptimizeOp op, Machine &machine, Tensors &tensors);
