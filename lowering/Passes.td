@@ -1,4 +1,5 @@
-// Passes over the tensor form and the kernel form.
+// Passes over the tensor form and the kernel form. What they demand of their input has numbers: P1 .. for all passes, S1 .. for
+// what targets check of the schedule form (tenon-schedule). Each stands at its refusal (tools/lint-messages.py).
 #ifndef TENON_PASSES_TD
 #define TENON_PASSES_TD
 include "mlir/Pass/PassBase.td"
@@ -28,7 +29,7 @@ def Differentiate : Pass<"tenon-differentiate", "::mlir::func::FuncOp"> {
     Parameters without gradient become `frozen`.
 
     Before: one function. After: the same, longer; no call, no tape. Complexity: linear in the number of ops.
-    Refuses: an op on an active path without the interface.
+    Refuses: P1 an op on an active path has the interface; P2 output 0 is there, the loss.
     Source: Griewank & Walther 2008, chapter 3; saved set after Chen et al. 2016.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];
@@ -112,7 +113,8 @@ def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
 
     Before: a differentiated function and what its recipe says. After: a train step. Functions without the attribute stay as they
     are.
-    Refuses: a function without gradients, a second function with an optimizer, an attribute of another form.
+    Refuses: P3 the attribute has a rule and settings; P4 a function that has it has gradients; P5 the functions of a module have
+    one optimizer, but for those that name what they train.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
@@ -237,7 +239,8 @@ def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
 
     Two values share a slot only where one is written over the other in place; slots overlap in memory where their lifetimes do
     not.
-    Refuses: gradients of parameters and states that are not declared, ops that the target has no kernel for.
+    Refuses: P6 the function has a body; P7 it is in the kernel form, without ops of the schedule form; gradients of parameters
+    and states that are not declared, ops that the target has no kernel for.
     Complexity: quadratic in the number of slots. Source: first fit by size, Pisarchyk & Lee 2020, section 4.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
@@ -259,7 +262,7 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     from kernel to kernel within a block only.
 
     Before: the kernel form, parameters placed. After: no stack, no read or write of parameters, states, gradients, outputs.
-    Refuses: what `tenon-plan-memory` refuses.
+    Refuses: what `tenon-plan-memory` refuses; P8 a parameter is read in the type in which it lies in memory.
 
     What a target checks of it before it translates: S1 the function has slots, types of outputs and scratch; S2 a slot has a
     size over the dims and stands above earlier ones; S3 each place is in a slot that there is; S4 a kernel has places for its
@@ -271,8 +274,8 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     S14 what is chosen takes no more scratch and no longer temporaries than there are; S15 in all variants of the code the
     same temporaries; S16 rows that lie apart (`tenon.row_steps`) are of results that kernels of the block alone read, and
     begin at multiples of 16 bytes; S17 a tensor, with what stands between its rows, lies inside its slot, or its parameters'
-    arena, in every iteration of the loops around. Sizes over the dims are compared at points that tell products of different
-    dims apart.
+    arena, in every iteration of the loops around; S18 an optimizer has a parameter to train. Sizes over the dims are compared at
+    points that tell products of different dims apart.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];

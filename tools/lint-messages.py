@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every error that the dialect and the lowering emit is expected by a test, and one of a verifier carries the number of the
-constraint it is about: of the dialect's ops, attributes and entries, and of the schedule form (tenon-schedule in Passes.td).
+"""Every error that the dialect and the lowering emit is expected by a test, and one about a constraint carries its number: of
+the dialect's ops, attributes and entries (C, E), of what a pass demands of its input (P) and of the schedule form (S), the last
+two in lowering/Passes.td.
 
 lint-messages.py [--sources DIR..] [--tests DIR]
   --sources  the folders whose .cpp files emit (default: dialect, lowering and the folders in it)
@@ -8,9 +9,13 @@ lint-messages.py [--sources DIR..] [--tests DIR]
 
 A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is
 streamed after it; what is not a literal matches anything. An expectation covers a message that it contains from its first literal
-to its last, after the name of the op where the message is in a method of it. The number stands in a comment at the refusal, at
-its end where it has several lines, or at most three lines above it: `// C2`, `// E1`, or `// as the caller says`. Prints each
-message no test expects and each without a number, then the counts.
+to its last, after the name of the op where the message is in a method of it.
+
+A number stands in a comment at the refusal, at its end where it has several lines, or at most three lines above it: `// C2`,
+`// E1`, `// S4`, or `// as the caller says`. No constraint is what notSupported(..) says: the form is right, its code is missing;
+what refuse(..) says, which has a code of its own and a page, as mistakes in a specification have; an option of a pass,
+`// an option`; and the words of another tool, `// as LLVM says`. Prints each message no test expects and each without a number,
+then the counts.
 """
 import argparse
 import os
@@ -20,7 +25,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCES = [os.path.join(ROOT, "dialect"), *(folder for folder, _, _ in sorted(os.walk(os.path.join(ROOT, "lowering"))))]
 EMIT = re.compile(r"emit(?:Op|Optional)?Error\(|\b(?:notSupported|refuse)\(")
-NUMBER = re.compile(r"// .*\b(?:[CES]\d+\b|as the caller says)")
+NUMBER = re.compile(r"// .*\b(?:[CEPS]\d+\b|as the caller says|an option|as LLVM says)")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -74,11 +79,9 @@ def main():
             text = file.read()
         for place, named, statement in statements(text):
             line = text.count("\n", 0, place)
-            folder = os.path.basename(os.path.dirname(os.path.abspath(name)))
-            verifies = folder == "dialect" or os.path.basename(name) == "ScheduledEntry.cpp"
-            of_verifier = verifies and text.startswith(("emitOpE", "emitOpt"), place)
+            of_constraint = text.startswith("emit", place)
             around = text.split("\n")[max(0, line - 3):line + 1 + statement.count("\n")]
-            if of_verifier and not any(NUMBER.search(each) for each in around):
+            if of_constraint and LITERAL.search(statement) and not any(NUMBER.search(each) for each in around):
                 print(f"{os.path.relpath(name, ROOT)}:{line + 1}: a refusal without the number of its constraint")
                 unnumbered += 1
             wanted = pattern(statement, operation(text, place) if named else "")

@@ -107,7 +107,7 @@ LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, con
   std::vector<std::string> objects;
   for (const auto &[part, result] : llvm::zip_equal(parts.code, results)) {
     if (!result.error.empty())
-      return module.emitError(part.name + ": " + result.error);
+      return module.emitError(part.name + ": " + result.error); // as LLVM says
     if (form != CodeForm::Object) {
       text << result.data;
       continue;

@@ -128,7 +128,7 @@ FailureOr<OptimizerTable> tabulate(OptimizeOp op, const ParameterTable &paramete
     }
   }
   if (tabulator.table.segments.empty())
-    return op.emitError("expects a parameter to train, got none");
+    return op.emitError("expects a parameter to train, got none"); // S18
   return std::move(tabulator.table);
 }
 

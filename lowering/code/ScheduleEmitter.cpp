@@ -113,7 +113,7 @@ LogicalResult ScheduleEmitter::emitOps(Block::iterator begin, Block::iterator en
     if (failed(emitOp(op)) || isRefused)
       return failure();
     if (lacksTemporary)
-      return op.emitOpError("expects places for at least ") << nextTemporary << " temporaries";
+      return op.emitOpError("expects places for at least ") << nextTemporary << " temporaries"; // S4
   }
   return success();
 }

@@ -25,7 +25,8 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
   LogicalResult emit(ModuleOp module, ModuleOp target) {
     std::optional<Tier> chosen = tierOfPublicName(tier);
     if (!chosen)
-      return module.emitError("expects the tier ") << alternatives(cpuTarget().variants()) << ", got " << tier.getValue();
+      return module.emitError("expects the tier ")
+             << alternatives(cpuTarget().variants()) << ", got " << tier.getValue(); // an option
     if (failed(cpuTarget().verifyPanels(module)) ||
         failed(verifyRowSteps(module, cpuTarget().name(), [](KernelOpInterface) { return false; })))
       return failure();

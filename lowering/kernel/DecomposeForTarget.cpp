@@ -133,12 +133,13 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
   void runOnOperation() override {
     const Target *chosen = findTarget(target);
     if (!chosen) {
-      getOperation().emitOpError("expects the name of a target, got ") << target;
+      getOperation().emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
     for (const std::string &name : without)
       if (!isTakenApart(name)) {
-        getOperation().emitOpError("expects in `without` the names of ops that can be taken apart, or all, got ") << name;
+        getOperation().emitOpError("expects in `without` the names of ops that can be taken apart, or all, got ")
+            << name; // an option
         return signalPassFailure();
       }
     apart.clear();

@@ -61,7 +61,7 @@ struct PanelParameters : impl::PanelParametersBase<PanelParameters> {
     ModuleOp module = getOperation();
     const Target *chosen = findTarget(target);
     if (!chosen) {
-      module.emitOpError("expects the name of a target, got ") << target;
+      module.emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
     if (copyType(module))

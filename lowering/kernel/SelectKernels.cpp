@@ -279,7 +279,7 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
   void runOnOperation() override {
     const Target *chosen = findTarget(target);
     if (!chosen) {
-      getOperation().emitOpError("expects the name of a target, got ") << target;
+      getOperation().emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
     copyExchangedCarries(getOperation());

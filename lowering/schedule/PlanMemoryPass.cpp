@@ -13,11 +13,11 @@ namespace tenon {
 
 LogicalResult checkPlannable(func::FuncOp function) {
   if (function.isDeclaration())
-    return function.emitOpError("expects a body, got a declaration");
+    return function.emitOpError("expects a body, got a declaration"); // P6
   WalkResult planned = function.walk([](Operation *op) {
     if (!op->hasTrait<OfSchedule>())
       return WalkResult::advance();
-    op->emitOpError("has a place already: expects the kernel form, got the schedule form");
+    op->emitOpError("has a place already: expects the kernel form, got the schedule form"); // P7
     return WalkResult::interrupt();
   });
   return failure(planned.wasInterrupted());
@@ -103,12 +103,12 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (nominal < 1) {
-      function.emitOpError("expects a size of dims from 1 on to plan for, got ") << int64_t(nominal);
+      function.emitOpError("expects a size of dims from 1 on to plan for, got ") << int64_t(nominal); // an option
       return signalPassFailure();
     }
     const Target *chosen = findTarget(target);
     if (!chosen) {
-      function.emitOpError("expects the name of a target, got ") << target;
+      function.emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
     if (failed(checkPlannable(function)))

@@ -243,7 +243,7 @@ LogicalResult checkKernelForm(func::FuncOp function) {
     if (auto parameter = read ? module.lookupSymbol<ParameterOp>(read.getParameter()) : ParameterOp();
         parameter && parameterType(module) && tensorOf(read.getValue()).getElementType() != storedType(parameter)) {
       read.emitOpError("expects a value of ")
-          << storedType(parameter) << ", in which parameters lie in memory, got " << read.getValue().getType();
+          << storedType(parameter) << ", in which parameters lie in memory, got " << read.getValue().getType(); // P8
       return WalkResult::interrupt();
     }
     if (isa<StackOp, SkipOp, MemoryOpInterface, KernelOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
@@ -261,7 +261,7 @@ struct Schedule : impl::ScheduleBase<Schedule> {
     func::FuncOp function = getOperation();
     const Target *chosen = findTarget(target);
     if (!chosen) {
-      function.emitOpError("expects the name of a target, got ") << target;
+      function.emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
     if (failed(checkPlannable(function)) || failed(checkKernelForm(function)))

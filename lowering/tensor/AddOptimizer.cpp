@@ -31,9 +31,9 @@ LogicalResult addOptimizer(func::FuncOp function) {
   auto rule = described ? described.getAs<StringAttr>("rule") : StringAttr();
   auto settings = described ? described.getAs<DictionaryAttr>("settings") : DictionaryAttr();
   if (!rule || !settings)
-    return function.emitOpError("expects a rule and settings as tenon.optimizer, got ") << function->getAttr(kOptimizer);
+    return function.emitOpError("expects a rule and settings as tenon.optimizer, got ") << function->getAttr(kOptimizer); // P3
   if (!function.walk([](WriteGradientOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    return function.emitOpError("has an optimizer and no gradient; tenon-differentiate comes first");
+    return function.emitOpError("has an optimizer and no gradient; tenon-differentiate comes first"); // P4
   if (const schema::OptimizerRule *row = schema::findOptimizer(rule.getValue())) // else the op's verifier says so
     setOwnDecay(function->getParentOfType<ModuleOp>(), *row, settings);
   Block &block = function.getBody().front();
@@ -69,7 +69,7 @@ struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
       if (!function->hasAttr(kOptimizer))
         continue;
       if (first && !function->hasAttr(kTrained)) {
-        function.emitOpError("has an optimizer, as @") << first.getSymName() << " has: the parameters of a module have one";
+        function.emitOpError("has an optimizer, as @") << first.getSymName() << " has: the parameters of a module have one"; // P5
         return signalPassFailure();
       }
       first = function;

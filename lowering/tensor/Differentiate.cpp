@@ -88,7 +88,7 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
     return differentiateSlice(slice, gradients, builder);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
-    return op->emitOpError("expects a gradient rule, got none");
+    return op->emitOpError("expects a gradient rule, got none"); // P1
   KeepCompute keep(builder, op);
   SmallVector<Value> ofOperands = differentiable.buildVjp(builder, ofResults);
   if (ofOperands.empty() && op->getNumOperands() > 0)
@@ -221,7 +221,7 @@ LogicalResult Differentiator::run() {
     if (output.getIndex() == 0)
       loss = output;
   if (!loss)
-    return function.emitOpError("has no loss to differentiate");
+    return function.emitOpError("has no loss to differentiate"); // P2
   hoistSlices();
   findActive(block);
   const char *const unreached = "no trained parameter reaches the loss, so there is no gradient to take";

@@ -23,6 +23,8 @@ def of_row(r):
         yield f"{ours['share_of_peak']:.0%} of the peak, floor {r['share_floor']:.0%}"
     if ours["peak_bytes"] > fastest["peak_bytes"]:
         yield f"{ours['peak_bytes'] >> 20} MiB of memory, {r['fastest']} takes {fastest['peak_bytes'] >> 20}"
+    if ours["peak_bytes"] > r.get("memory_floor", float("inf")) * (1 << 30):
+        yield f"{ours['peak_bytes'] >> 20} MiB of memory, floor {r['memory_floor']} GiB"
     if r["compile_seconds"] > COMPILE_SECONDS:
         yield f"compiling took {r['compile_seconds']:.1f} s, bound {COMPILE_SECONDS}"
     if r["artifact_bytes"] > ARTIFACT_BYTES:
