@@ -60,29 +60,8 @@ Value AttentionCode::enter(int64_t heads, Value tiles, Value &ofHeads, Value whi
 
 /// Each thread combines with the one whose number differs in one bit: all get the same bits.
 Value AttentionCode::across(Reduction kind, Value value, int64_t count) {
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto word = [&](int64_t number) -> Value {
-    return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(number)));
-  };
-  auto other = [&](StringRef name, Type type, Value own, int64_t lane) -> Value {
-    return LLVM::CallIntrinsicOp::create(builder, type, builder.getStringAttr(name),
-                                         ValueRange{word(-1), own, word(lane), word(31)})
-        .getResult(0);
-  };
   for (int64_t lane = 1; lane < count; lane *= 2) {
-    Value partner;
-    if (element.isF64()) {
-      Value bits = LLVM::BitcastOp::create(builder, i64, value), half = number(32);
-      auto part = [&](Value shifted) -> Value {
-        Value own = arith::TruncIOp::create(builder, i32, shifted);
-        return arith::ExtUIOp::create(builder, i64, other("llvm.nvvm.shfl.sync.bfly.i32", i32, own, lane));
-      };
-      Value low = part(bits), high = part(arith::ShRUIOp::create(builder, bits, half));
-      partner = LLVM::BitcastOp::create(builder, element,
-                                        arith::OrIOp::create(builder, low, arith::ShLIOp::create(builder, high, half)));
-    } else {
-      partner = other("llvm.nvvm.shfl.sync.bfly.f32", element, value, lane);
-    }
+    Value partner = code.ofPartner(value, lane);
     if (kind == Reduction::max)
       value = select(arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, partner, value), partner, value);
     else

@@ -6,13 +6,14 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
-/// Columns of a block, which lie beside each other; terms that a slice is worth having for; slices at most, and blocks that they
-/// are to make.
-constexpr int64_t kColumns = 32, kThreads = 256, kTermsOfSlice = 64, kMostSlices = 128, kBlocks = 2048;
+/// Columns of a block at least, which lie beside each other, and threads that share a row of them at least: 128 bytes. Terms that
+/// a slice is worth having for; slices at most, and blocks that they are to make.
+constexpr int64_t kColumns = 32, kThreadsOfRow = 8, kThreads = 256, kTermsOfSlice = 64, kMostSlices = 128, kBlocks = 2048;
 /// Of columns whose number is not known: their parts take 8 times the memory of the result.
 constexpr int64_t kUnknownBlocks = kBlocks / 8;
-/// Terms that a thread reads before it adds them: one at a time would wait for memory each time.
-constexpr int64_t kAtOnce = 4;
+/// Terms that a thread reads before it adds them: one at a time would wait for memory each time. Of several folds fewer, for want
+/// of registers.
+constexpr int64_t kAtOnce = 4, kAtOnceOfSeveral = 2;
 
 ColumnFolds::ColumnFolds(NestOp nest, EachOp flattened)
     : nest(nest), context(nest.getContext()), sizes(nest.parallelDomain()), indices(nest.getBody().getArguments()) {
@@ -58,22 +59,36 @@ AffineExpr ColumnFolds::columns() const { return product(sizes, context); }
 
 AffineExpr ColumnFolds::termsOf(FoldOp fold) const { return product(llvm::to_vector(fold.getSizes().getResults()), context); }
 
+int64_t ColumnFolds::mostLanes() const {
+  SmallVector<Block *> blocks;
+  for (FoldOp fold : folds)
+    blocks.push_back(&fold.getBody().front());
+  return fits() && llvm::all_of(folds, [](FoldOp fold) { return isComputed(fold.getType()); })
+             ? lanesOf(blocks, indices.back(), sizes.back())
+             : 1;
+}
+
+static int64_t columnsOfBlock(int64_t lanes) { return std::max(kColumns, kThreadsOfRow * lanes); }
+
 DictionaryAttr ColumnFolds::choose() {
   int64_t useful = 1; // slices, of the longest fold
   for (FoldOp fold : folds) {
     auto terms = dyn_cast<AffineConstantExpr>(termsOf(fold));
     useful = std::max(useful, terms ? terms.getValue() / kTermsOfSlice : kMostSlices);
   }
+  const int64_t lanes = mostLanes();
   auto known = dyn_cast<AffineConstantExpr>(columns());
-  const int64_t blocks = known ? std::max<int64_t>(llvm::divideCeil(known.getValue(), kColumns), 1) : kUnknownBlocks;
+  const int64_t blocks = known ? std::max<int64_t>(llvm::divideCeil(known.getValue(), columnsOfBlock(lanes)), 1) : kUnknownBlocks;
   const int64_t room = std::clamp<int64_t>(kBlocks / blocks, 1, kMostSlices);
   const auto slices = int64_t(std::min(llvm::bit_floor(uint64_t(room)), llvm::bit_ceil(uint64_t(useful))));
   if (slices == 1)
     return {};
-  return makeChoice(nest.getContext(), kForm, {{"slices", slices}, {"threads", kThreads}});
+  return makeChoice(nest.getContext(), kForm, {{"slices", slices}, {"threads", kThreads}, {"vector", lanes}});
 }
 
-ChoiceForm ColumnFolds::form() { return {kForm, {{"slices", 1, kMostSlices, 1, true}, {"threads", 32, 1024, 32}}}; }
+ChoiceForm ColumnFolds::form() const {
+  return {kForm, {{"slices", 1, kMostSlices, 1, true}, {"threads", 32, 1024, 32}, {"vector", 1, mostLanes(), 1, true}}};
+}
 
 /// As many as the longest fold has terms for.
 Value ColumnFolds::slicesOf(EntryCode &code) const {
@@ -87,6 +102,7 @@ Value ColumnFolds::slicesOf(EntryCode &code) const {
 
 LogicalResult ColumnFolds::generate(LaunchSequence &sequence, const Choice &choice, Launch launch) {
   mostSlices = *choice.number("slices");
+  vector = *choice.number("vector");
   launch.numbers = {{IntegerType::get(nest.getContext(), 64), [this](EntryCode &code) { return slicesOf(code); }}};
   for (FoldOp fold : folds)
     launch.temporaries.push_back(sequence.temporary(columns() * (mostSlices * elementBytes(fold.getType()))));
@@ -95,7 +111,7 @@ LogicalResult ColumnFolds::generate(LaunchSequence &sequence, const Choice &choi
   parts.name = "nest_parts";
   parts.writes.clear();
   parts.blocks = [this](EntryCode &code) {
-    return multiply(code.builder, slicesOf(code), blocksFor(code, code.size(columns()), kColumns));
+    return multiply(code.builder, slicesOf(code), blocksFor(code, code.size(columns()), columnsOfBlock(vector)));
   };
   parts.body = [&](KernelCode &code) { good &= emitParts(code); };
   sequence.add(parts);
@@ -105,15 +121,16 @@ LogicalResult ColumnFolds::generate(LaunchSequence &sequence, const Choice &choi
   return success(good);
 }
 
-void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks,
+void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks, int64_t lanes,
                               llvm::function_ref<void(Value, Value)> body) const {
   auto &builder = code.builder;
-  Value size = constant(builder, kColumns), count = code.size(columns());
+  Value size = constant(builder, columnsOfBlock(lanes)), own = constant(builder, lanes), count = code.size(columns());
+  Value threads = constant(builder, columnsOfBlock(lanes) / lanes);
   scalars.bindOutside(nest);
   code.strided(multiply(builder, block, size), multiply(builder, blocks, size), count, [&](Value first) {
-    Value column = add(builder, first, remainder(builder, code.thread(), size));
+    Value column = add(builder, first, multiply(builder, remainder(builder, code.thread(), threads), own));
     Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, column, count);
-    column = minimum(builder, column, subtract(builder, count, constant(builder, 1)));
+    column = minimum(builder, column, subtract(builder, count, own));
     scalars.bindSplit(indices, column, sizes);
     body(column, exists);
     if (folds.size() == 1) // else the memory in which it combines is behind the barriers of another one
@@ -121,59 +138,88 @@ void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block
   });
 }
 
-/// The terms from `first` on in steps of `step`, in their order. Null: reported.
-static Value foldStrided(KernelCode &code, ScalarCode &scalars, FoldOp fold, Value count, Value first, Value step) {
+/// The terms from `first` on in steps of `step`, in their order, of folds over one space: a part for each of them and each of the
+/// columns of `columns`. None: reported.
+static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns, ArrayRef<FoldOp> folds, Value count, Value first,
+                                      Value step, int64_t lanes) {
   auto &builder = code.builder;
-  SmallVector<AffineExpr> sizes = llvm::to_vector(fold.getSizes().getResults());
-  Block &block = fold.getBody().front();
-  Value all = multiply(builder, step, constant(builder, kAtOnce));
-  Value end = subtract(builder, count, multiply(builder, step, constant(builder, kAtOnce - 1)));
-  auto loop =
-      scf::ForOp::create(builder, first, end, all, ValueRange{neutralElement(builder, fold.getKind(), fold.getType()), first});
-  {
+  SmallVector<AffineExpr> sizes = llvm::to_vector(FoldOp(folds.front()).getSizes().getResults());
+  SmallVector<Value> carried;
+  for (FoldOp fold : folds)
+    carried.append(size_t(lanes), neutralElement(builder, fold.getKind(), fold.getType()));
+  carried.push_back(first);
+  bool good = llvm::all_of(folds, [](FoldOp fold) { return succeeded(takesFold(fold)); });
+  if (!good)
+    return {};
+  auto addTerms = [&](MutableArrayRef<Value> sums, Value number) {
+    for (auto [k, one] : llvm::enumerate(folds)) {
+      FoldOp fold = one;
+      Block &block = fold.getBody().front();
+      LaneCode own = columns;
+      own.bindSplit(block.getArguments(), number, sizes);
+      good = good && own.emitOps(block);
+      if (!good)
+        return;
+      for (auto [i, term] : llvm::enumerate(own.get(cast<YieldOp>(block.getTerminator()).getOperand(0)))) {
+        Value &sum = sums[k * size_t(lanes) + i];
+        sum = combine(builder, fold.getKind(), sum, term);
+      }
+    }
+  };
+  auto overTerms = [&](int64_t atOnce) {
+    Value all = multiply(builder, step, constant(builder, atOnce));
+    Value end = subtract(builder, count, multiply(builder, step, constant(builder, atOnce - 1)));
+    auto loop = scf::ForOp::create(builder, carried.back(), end, all, carried);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Value sum = loop.getRegionIterArgs()[0], number = loop.getInductionVar();
-    for (int64_t k = 0; k < kAtOnce; ++k) {
-      scalars.bindSplit(block.getArguments(), number, sizes);
-      if (!scalars.emitOps(block))
-        return {};
-      sum = combine(builder, fold.getKind(), sum, scalars.get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
-      number = add(builder, number, step);
-    }
-    scf::YieldOp::create(builder, ValueRange{sum, number});
-  }
-  Value rest = scalars.foldPart(fold, loop.getResult(1), step);
-  return rest ? combine(builder, fold.getKind(), loop.getResult(0), rest) : Value();
+    SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
+    Value number = loop.getInductionVar();
+    for (int64_t k = 0; k < atOnce && good; ++k, number = add(builder, number, step))
+      addTerms(MutableArrayRef(sums).drop_back(), number);
+    sums.back() = number;
+    scf::YieldOp::create(builder, sums);
+    carried = llvm::to_vector_of<Value>(loop.getResults());
+  };
+  overTerms(folds.size() == 1 ? kAtOnce : kAtOnceOfSeveral);
+  overTerms(1);
+  carried.pop_back();
+  return good ? carried : SmallVector<Value>();
 }
 
-/// A thread has every so manieth term of one column, from that of its own number on.
+/// A thread has every so manieth term of its columns, from that of its own number on. Blocks beside each other have columns
+/// beside each other, so that together they read whole rows.
 bool ColumnFolds::emitParts(KernelCode &code) const {
   auto &builder = code.builder;
   ScalarCode scalars(code, {});
   bool good = true;
-  Value slices = code.number(0), lanes = constant(builder, code.threads / kColumns);
-  Value slice = remainder(builder, code.block(), slices), lane = divide(builder, code.thread(), constant(builder, kColumns));
-  Value first = add(builder, multiply(builder, slice, lanes), lane), step = multiply(builder, slices, lanes);
-  overColumns(code, scalars, divide(builder, code.block(), slices), divide(builder, code.blocks(), slices),
-              [&](Value column, Value exists) {
-                Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane, constant(builder, 0));
-                Value stores = arith::AndIOp::create(builder, exists, isFirst);
-                Value place = add(builder, multiply(builder, slice, code.size(columns())), column);
-                unsigned number = 0;
-                for (Operation *op : ops) {
-                  auto fold = dyn_cast<FoldOp>(op);
-                  if (!fold && !behind.contains(op) && !isa<PutOp, YieldOp>(op))
-                    good = good && scalars.emitOp(*op);
-                  Value part = good && fold ? foldStrided(code, scalars, fold, code.size(termsOf(fold)), first, step) : Value();
-                  good = good && (part || !fold);
-                  if (!part)
-                    continue;
-                  part = code.combineBlock(fold.getKind(), part, kColumns, /*onlyFirst=*/true);
-                  code.ifThen(stores, [&] { scalars.store(part.getType(), code.temporary(number), place, part); });
-                  ++number;
-                }
-              });
+  const int64_t threads = columnsOfBlock(vector) / vector;
+  Value slices = code.number(0), rows = constant(builder, code.threads / threads), size = constant(builder, threads);
+  Value blocks = divide(builder, code.blocks(), slices), slice = divide(builder, code.block(), blocks);
+  Value row = divide(builder, code.thread(), size), first = add(builder, multiply(builder, slice, rows), row);
+  Value step = multiply(builder, slices, rows);
+  overColumns(code, scalars, remainder(builder, code.block(), blocks), blocks, vector, [&](Value column, Value exists) {
+    Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, row, constant(builder, 0));
+    Value stores = arith::AndIOp::create(builder, exists, isFirst);
+    Value place = add(builder, multiply(builder, slice, code.size(columns())), column);
+    LaneCode lanes(code, scalars, {}, indices.back(), vector);
+    for (Operation *op : ops)
+      good = good && (isa<FoldOp, PutOp, YieldOp>(op) || behind.contains(op) || lanes.emitOp(*op));
+    for (size_t number = 0; good && number < folds.size();) {
+      ArrayRef<FoldOp> equal = ArrayRef(folds).drop_front(number).take_while(
+          [&](FoldOp fold) { return fold.getSizes() == FoldOp(folds[number]).getSizes(); });
+      SmallVector<Value> parts = foldStrided(code, lanes, equal, code.size(termsOf(equal.front())), first, step, vector);
+      good = !parts.empty();
+      for (size_t k = 0; good && k < equal.size(); ++k, ++number) {
+        MutableArrayRef<Value> own = MutableArrayRef(parts).slice(k * size_t(vector), size_t(vector));
+        code.combineBlock(FoldOp(equal[k]).getKind(), own, threads, /*onlyFirst=*/true);
+        code.ifThen(stores, [&] {
+          for (auto [i, part] : llvm::enumerate(own))
+            scalars.store(part.getType(), code.temporary(unsigned(number)), add(builder, place, constant(builder, int64_t(i))),
+                          part);
+        });
+      }
+    }
+  });
   return good;
 }
 
@@ -183,7 +229,7 @@ bool ColumnFolds::emitResults(KernelCode &code) const {
   bool good = true;
   Value slices = code.number(0), lane = divide(builder, code.thread(), constant(builder, kColumns));
   Value lanes = constant(builder, code.threads / kColumns);
-  overColumns(code, scalars, code.block(), code.blocks(), [&](Value column, Value exists) {
+  overColumns(code, scalars, code.block(), code.blocks(), 1, [&](Value column, Value exists) {
     for (auto [number, one] : llvm::enumerate(folds)) {
       FoldOp fold = one;
       const Type element = fold.getType();

@@ -1,8 +1,8 @@
 // Nests whose elements are folds over terms that lie a row apart in memory, as the gradients of biases and gains: columns are few
 // and rows many, so that the rows are shared out. Of each fold blocks make parts, one per slice of the terms, and a second kernel
-// combines these in a fixed order.
+// combines these in a fixed order. A thread has a vector of columns, as many as 16 bytes of the widest tensor.
 #pragma once
-#include "lowering/gpu/ScalarCode.h"
+#include "lowering/gpu/LaneCode.h"
 
 namespace tenon::gpu {
 
@@ -15,15 +15,16 @@ public:
   bool fits() const { return !folds.empty(); }
   /// Null: another form is better.
   mlir::DictionaryAttr choose();
-  static ChoiceForm form();
+  ChoiceForm form() const;
   /// `launch`: of the nest, but for blocks and code.
   mlir::LogicalResult generate(LaunchSequence &sequence, const Choice &choice, Launch launch);
 
 private:
   bool readsAcross(FoldOp fold) const;
+  int64_t mostLanes() const;
   Value slicesOf(EntryCode &code) const;
-  /// Calls `body` for the columns of a block, with the column of each thread and whether it exists.
-  void overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks,
+  /// Calls `body` for the columns of a block, `lanes` to a thread, with the first of these and whether they exist.
+  void overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks, int64_t lanes,
                    llvm::function_ref<void(Value, Value)> body) const;
   bool emitParts(KernelCode &code) const;
   bool emitResults(KernelCode &code) const;
@@ -37,7 +38,7 @@ private:
   llvm::SmallVector<mlir::Operation *> ops; // of an element, in their order
   llvm::SmallVector<FoldOp> folds;
   llvm::DenseSet<mlir::Operation *> behind; // what needs a fold's value
-  int64_t mostSlices = 1;
+  int64_t mostSlices = 1, vector = 1;       // vector: columns beside each other that a thread has
 };
 
 } // namespace tenon::gpu

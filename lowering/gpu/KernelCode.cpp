@@ -90,44 +90,95 @@ void KernelCode::ifThen(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-/// Thread i adds what thread i + n/2 has, then i + n/4 and so on.
-Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups, bool onlyFirst) {
+Value KernelCode::ofPartner(Value value, int64_t bit) {
+  Type type = value.getType(), i32 = builder.getI32Type();
+  auto number = [&](int64_t of) -> Value { return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(of))); };
+  auto exchange = [&](Value own) -> Value {
+    auto name = builder.getStringAttr(own.getType() == i32 ? "llvm.nvvm.shfl.sync.bfly.i32" : "llvm.nvvm.shfl.sync.bfly.f32");
+    return LLVM::CallIntrinsicOp::create(builder, own.getType(), name, ValueRange{number(-1), own, number(bit), number(31)})
+        .getResult(0);
+  };
+  if (type.isF32() || type == i32)
+    return exchange(value);
+  if (type.getIntOrFloatBitWidth() < 32)
+    return arith::TruncIOp::create(builder, type, exchange(arith::ExtUIOp::create(builder, i32, value)));
+  Type i64 = builder.getI64Type();
+  Value bits = type == i64 ? value : LLVM::BitcastOp::create(builder, i64, value).getResult(), half = constant(builder, 32);
+  auto part = [&](Value shifted) -> Value {
+    return arith::ExtUIOp::create(builder, i64, exchange(arith::TruncIOp::create(builder, i32, shifted)));
+  };
+  Value low = part(bits), high = part(arith::ShRUIOp::create(builder, bits, half));
+  Value both = arith::OrIOp::create(builder, low, arith::ShLIOp::create(builder, high, half));
+  return type == i64 ? both : LLVM::BitcastOp::create(builder, type, both).getResult();
+}
+
+/// Lanes of a warp combine by shuffles: with the one that is 16 further, then 8 and so on. Then each thread goes through the
+/// warps.
+void KernelCode::combineBlock(Reduction kind, MutableArrayRef<Value> values, int64_t groups, bool onlyFirst) {
   if (threads <= groups)
-    return value;
-  const Type element = value.getType();
-  const Type stored = element.isInteger(1) ? Type(builder.getI8Type()) : element;
-  const int64_t places = int64_t(llvm::PowerOf2Ceil(uint64_t(threads)));
-  Value memory = shared(stored, places);
-  auto at = [&](Value index) { return elementAddress(builder, memory, stored, index); };
-  auto put = [&](Value index, Value one) {
-    if (stored != element)
-      one = arith::ExtUIOp::create(builder, stored, one);
-    LLVM::StoreOp::create(builder, one, at(index));
+    return;
+  constexpr int64_t warp = 32;
+  for (int64_t bit = warp / 2; bit >= groups; bit /= 2)
+    for (Value &value : values)
+      value = combine(builder, kind, value, ofPartner(value, bit));
+  Value lane = remainder(builder, thread(), constant(builder, warp)), number = divide(builder, thread(), constant(builder, warp));
+  auto isBelow = [&](Value index) -> Value {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index, constant(builder, groups));
   };
-  auto get = [&](Value index) -> Value {
-    Value one = LLVM::LoadOp::create(builder, stored, at(index));
-    return stored == element ? one : arith::TruncIOp::create(builder, element, one).getResult();
+  auto storedType = [&](Value value) { return value.getType().isInteger(1) ? Type(builder.getI8Type()) : value.getType(); };
+  SmallVector<Value> memory;
+  for (Value value : values)
+    memory.push_back(shared(storedType(value), threads / warp * groups));
+  auto at = [&](size_t k, Value ofWarp, Value group) {
+    Value index = add(builder, multiply(builder, ofWarp, constant(builder, groups)), group);
+    return elementAddress(builder, memory[k], storedType(values[k]), index);
   };
-  put(thread(), value);
-  barrier();
-  for (int64_t half = places / 2; half >= groups; half /= 2) {
-    Value other = add(builder, thread(), constant(builder, half));
-    const int64_t end = std::min(half, threads - half);
-    Value takesPart = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, thread(), constant(builder, end));
-    auto both = [&] { return combine(builder, kind, get(thread()), get(other)); };
-    if (onlyFirst && half == groups) {
-      auto last = scf::IfOp::create(builder, element, takesPart, true);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(last.thenBlock());
-      scf::YieldOp::create(builder, both());
-      builder.setInsertionPointToStart(last.elseBlock());
-      scf::YieldOp::create(builder, value);
-      return last.getResult(0);
+  auto put = [&] {
+    for (auto [k, value] : llvm::enumerate(values)) {
+      Value one = value;
+      if (storedType(value) != value.getType())
+        one = arith::ExtUIOp::create(builder, storedType(value), value);
+      LLVM::StoreOp::create(builder, one, at(k, number, lane));
     }
-    ifThen(takesPart, [&] { put(thread(), both()); });
-    barrier();
+  };
+  if (groups < warp)
+    ifThen(isBelow(lane), put);
+  else
+    put();
+  barrier();
+  Value group = remainder(builder, thread(), constant(builder, groups));
+  auto total = [&](size_t k) {
+    const Type type = values[k].getType();
+    Value sum;
+    for (int64_t i = 0; i < threads / warp; ++i) {
+      Value one = LLVM::LoadOp::create(builder, storedType(values[k]), at(k, constant(builder, i), group));
+      if (one.getType() != type)
+        one = arith::TruncIOp::create(builder, type, one);
+      sum = sum ? combine(builder, kind, sum, one) : one;
+    }
+    return sum;
+  };
+  SmallVector<Value> totals;
+  if (onlyFirst) {
+    auto first = scf::IfOp::create(builder, ValueRange(values).getTypes(), isBelow(thread()), true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(first.thenBlock());
+    for (size_t k = 0; k < values.size(); ++k)
+      totals.push_back(total(k));
+    scf::YieldOp::create(builder, totals);
+    builder.setInsertionPointToStart(first.elseBlock());
+    scf::YieldOp::create(builder, ValueRange(values));
+    llvm::copy(first.getResults(), values.begin());
+    return;
   }
-  return get(remainder(builder, thread(), constant(builder, groups)));
+  for (size_t k = 0; k < values.size(); ++k)
+    totals.push_back(total(k));
+  llvm::copy(totals, values.begin());
+}
+
+Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups, bool onlyFirst) {
+  combineBlock(kind, MutableArrayRef<Value>(value), groups, onlyFirst);
+  return value;
 }
 
 } // namespace tenon::gpu

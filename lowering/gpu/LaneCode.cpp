@@ -94,10 +94,16 @@ SmallVector<Value> LaneCode::get(Value source) {
   return llvm::map_to_vector(lanes, [&](ScalarCode &lane) { return lane.get(source); });
 }
 
-bool LaneCode::varies(Operation &op) const {
+void LaneCode::bindSplit(ValueRange sources, Value number, ArrayRef<AffineExpr> sizes) {
+  for (auto [source, index] : llvm::zip_equal(sources, lanes.front().split(number, sizes)))
+    for (ScalarCode &lane : lanes)
+      lane.bind(source, index);
+}
+
+bool readsAny(Operation &op, const llvm::DenseSet<Value> &values) {
   bool any = false;
   op.walk([&](Operation *inner) {
-    any |= llvm::any_of(inner->getOperands(), [&](Value operand) { return varying.contains(operand); });
+    any |= llvm::any_of(inner->getOperands(), [&](Value operand) { return values.contains(operand); });
   });
   return any;
 }
@@ -105,7 +111,7 @@ bool LaneCode::varies(Operation &op) const {
 /// Such vectors are aligned: places are to 64 bytes, and the innermost size of the tensor is a multiple of the elements.
 bool LaneCode::areNeighbours(RankedTensorType type, ValueRange indices) const {
   const int64_t count = int64_t(lanes.size());
-  return last && runsAlong(type, indices, last) && type.getShape().back() % count == 0 &&
+  return last && count > 1 && runsAlong(type, indices, last) && type.getShape().back() % count == 0 &&
          count * elementBytes(type.getElementType()) <= kVectorBytes &&
          llvm::none_of(indices.drop_back(), [&](Value index) { return varying.contains(index); });
 }
@@ -150,7 +156,7 @@ void LaneCode::roundPairs(arith::TruncFOp round) {
 }
 
 bool LaneCode::emitOp(Operation &op) {
-  if (!varies(op)) {
+  if (!readsAny(op, varying)) {
     if (!lanes.front().emitOp(op))
       return false;
     for (Value result : op.getResults())
@@ -182,24 +188,33 @@ bool LaneCode::emitOps(Block &block) {
 }
 
 /// The terms of one time are combined in pairs first, so that only one operation waits for the time before.
-Value foldLanes(KernelCode &code, ScalarCode scalars, FoldOp fold, Value first, Value step, int64_t count) {
+SmallVector<Value> foldLanes(KernelCode &code, const ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step,
+                             int64_t count) {
   auto &builder = code.builder;
-  SmallVector<AffineExpr> sizes = llvm::to_vector(fold.getSizes().getResults());
-  Block &block = fold.getBody().front();
-  Value times = divide(builder, code.size(product(sizes, fold.getContext())), constant(builder, count));
-  auto loop = scf::ForOp::create(builder, first, times, step, neutralElement(builder, fold.getKind(), fold.getType()));
+  FoldOp any = folds.front();
+  SmallVector<AffineExpr> sizes = llvm::to_vector(any.getSizes().getResults());
+  SmallVector<Value> sums =
+      llvm::map_to_vector(folds, [&](FoldOp fold) { return neutralElement(builder, fold.getKind(), fold.getType()); });
+  Value times = divide(builder, code.size(product(sizes, any.getContext())), constant(builder, count));
+  auto loop = scf::ForOp::create(builder, first, times, step, sums);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  scalars.bindSplit(block.getArguments(), multiply(builder, loop.getInductionVar(), constant(builder, count)), sizes);
-  LaneCode lanes(code, scalars, {}, block.getArguments().back(), count);
-  if (!lanes.emitOps(block))
-    return {};
-  SmallVector<Value> terms = lanes.get(cast<YieldOp>(block.getTerminator()).getOperand(0));
-  for (; terms.size() > 1; terms.resize(terms.size() / 2))
-    for (size_t i = 0; i < terms.size() / 2; ++i)
-      terms[i] = combine(builder, fold.getKind(), terms[2 * i], terms[2 * i + 1]);
-  scf::YieldOp::create(builder, ValueRange{combine(builder, fold.getKind(), loop.getRegionIterArgs()[0], terms[0])});
-  return loop.getResult(0);
+  Value number = multiply(builder, loop.getInductionVar(), constant(builder, count));
+  for (auto [fold, sum, before] : llvm::zip_equal(folds, sums, loop.getRegionIterArgs())) {
+    Block &block = FoldOp(fold).getBody().front();
+    ScalarCode own = scalars;
+    own.bindSplit(block.getArguments(), number, sizes);
+    LaneCode lanes(code, own, {}, block.getArguments().back(), count);
+    if (!lanes.emitOps(block))
+      return {};
+    SmallVector<Value> terms = lanes.get(cast<YieldOp>(block.getTerminator()).getOperand(0));
+    for (; terms.size() > 1; terms.resize(terms.size() / 2))
+      for (size_t i = 0; i < terms.size() / 2; ++i)
+        terms[i] = combine(builder, FoldOp(fold).getKind(), terms[2 * i], terms[2 * i + 1]);
+    sum = combine(builder, FoldOp(fold).getKind(), before, terms[0]);
+  }
+  scf::YieldOp::create(builder, sums);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 } // namespace tenon::gpu

@@ -23,7 +23,9 @@ public:
   LaneCode(KernelCode &code, std::vector<ScalarCode> lanes, mlir::ValueRange results, mlir::ValueRange sources);
   /// A value that each element has its own of.
   void bind(Value source, llvm::ArrayRef<Value> values);
+  /// What all elements have in common.
   void bindAll(Value source, Value value);
+  void bindSplit(mlir::ValueRange sources, Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// As those of ScalarCode.
   bool emitOps(mlir::Block &block);
   bool emitOp(mlir::Operation &op);
@@ -31,7 +33,6 @@ public:
   llvm::SmallVector<Value> get(Value source);
 
 private:
-  bool varies(mlir::Operation &op) const;
   bool areNeighbours(mlir::RankedTensorType type, mlir::ValueRange indices) const;
   Value address(mlir::RankedTensorType type, Value tensor, mlir::ValueRange indices);
   void load(AtOp at);
@@ -46,8 +47,12 @@ private:
   llvm::DenseSet<Value> varying; // differ from one element to the next
 };
 
-/// One thread's part of a fold over a space whose last size is a multiple of `count`: its terms `count` at a time, from number
-/// `first` of these on in steps of `step`. Null: reported.
-Value foldLanes(KernelCode &code, ScalarCode scalars, FoldOp fold, Value first, Value step, int64_t count);
+/// Whether an op, or what stands in it, reads one of these.
+bool readsAny(mlir::Operation &op, const llvm::DenseSet<Value> &values);
+
+/// One thread's parts of folds over one space whose last size is a multiple of `count`, in one loop: their terms `count` at a
+/// time, from number `first` of these on in steps of `step`. None: reported.
+llvm::SmallVector<Value> foldLanes(KernelCode &code, const ScalarCode &scalars, llvm::ArrayRef<FoldOp> folds, Value first,
+                                   Value step, int64_t count);
 
 } // namespace tenon::gpu

@@ -71,10 +71,14 @@ public:
     strided(thread(), constant(builder, threads), count, body);
   }
   void ifThen(Value condition, llvm::function_ref<void()> body);
-  /// Combines one value of each thread of the block in a fixed tree; all threads get the result. With `groups`, a power of two,
-  /// those whose numbers are equal modulo `groups` combine theirs. With `onlyFirst` the first `groups` threads get it, and others
-  /// any value. Its memory is its own; in a loop a barrier has to come before the next round of it.
+  /// What the thread of the same warp has whose number differs in the bit that is set in `bit`.
+  Value ofPartner(Value value, int64_t bit);
+  /// Combines one value of each thread of the block in a fixed order; all threads get the result. With `groups`, a power of two
+  /// up to 32, those whose numbers are equal modulo `groups` combine theirs. With `onlyFirst` the first `groups` threads get it,
+  /// and others any value. One barrier; its memory is its own, and in a loop a barrier has to come before the next round of it.
   Value combineBlock(Reduction kind, Value value, int64_t groups = 1, bool onlyFirst = false);
+  /// Several values of each thread, each for itself, behind one barrier.
+  void combineBlock(Reduction kind, llvm::MutableArrayRef<Value> values, int64_t groups = 1, bool onlyFirst = false);
   /// A table of constants in global memory.
   Value table(llvm::StringRef stem, Type element, mlir::DenseElementsAttr values);
   /// The random numbers of this run: i64.

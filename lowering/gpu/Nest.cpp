@@ -4,6 +4,7 @@
 #include "lowering/gpu/ColumnFolds.h"
 #include "lowering/gpu/LaneCode.h"
 #include "lowering/gpu/OnlineFolds.h"
+#include "lowering/gpu/RowBarriers.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -19,42 +20,11 @@ constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
 constexpr int64_t kManyElements = int64_t(1) << 17;
 /// Elements that a thread reads before it goes on with them, where they are no vector and so many that this fills all threads.
 constexpr int64_t kApart = 4;
+/// Rows of so many elements that are no vectors are the work of a block, where there are so many of them: what a row shares is
+/// read once, and no element asks for its row.
+constexpr int64_t kLongRow = 1024, kManyRows = 256;
 /// A thread per element, a block per row, a block for several rows.
 constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "rows";
-
-/// Where the threads of a row wait for each other. A result may lie where an operand lies whose element is read before: whatever
-/// others still read is read before something is put. Between a row and the next one a barrier is behind the memory in which a
-/// fold combines: one that is there for another reason, or that of another fold, will do.
-class RowBarriers {
-public:
-  RowBarriers(KernelCode &code, NestOp nest) : code(code), nest(nest) {}
-  void before(Operation &op) {
-    if (isReading && isa<EachOp, PutOp>(op))
-      wait();
-  }
-  /// `folds`: that combined, each behind a barrier.
-  void after(Operation &op, unsigned folds) {
-    auto at = dyn_cast<AtOp>(op);
-    const bool mayBeWritten = at && llvm::is_contained(nest->getResultTypes(), at.getTensor().getType());
-    isReading = folds == 0 && (isReading || mayBeWritten || isa<EachOp, FoldOp>(op));
-    isCombining |= folds > 0;
-    combined += folds;
-  }
-  void end() {
-    if (combined == 1 && isCombining)
-      wait();
-  }
-
-private:
-  void wait() {
-    code.barrier();
-    isReading = isCombining = false;
-  }
-  KernelCode &code;
-  NestOp nest;
-  bool isReading = false, isCombining = false; // since the last barrier
-  unsigned combined = 0;
-};
 
 class NestKernel {
 public:
@@ -64,6 +34,8 @@ public:
     if (DictionaryAttr choice = ColumnFolds(nest, flattened).choose())
       return choice;
     auto known = dyn_cast<AffineConstantExpr>(inner);
+    if (hasLongRows())
+      return makeChoice(nest.getContext(), kRow, {{"threads", threadsFor(inner)}, {"vector", 1}});
     if (flattened || (known && known.getValue() <= kFewElements))
       return makeChoice(nest.getContext(), kElements, {{"threads", threadsFor(elements())}, {"vector", usefulLanes()}});
     if (readsAcrossRows())
@@ -75,17 +47,19 @@ public:
   LogicalResult generate(LaunchSequence &sequence) {
     const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
     SmallVector<ChoiceForm> forms{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}}}};
-    if (!flattened)
+    if (!flattened || !rows.empty())
       forms.push_back({kRow, {ofBlock, {"vector", 1, lanesOfRow(), 1, true}}});
     if (!flattened && readsAcrossRows())
       forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}});
     ColumnFolds columns(nest, flattened);
     if (columns.fits())
-      forms.push_back(ColumnFolds::form());
+      forms.push_back(columns.form());
     FailureOr<Choice> choice = sequence.choiceOf(nest, forms);
     if (failed(choice))
       return failure();
     perBlock = choice->form() != kElements;
+    if (choice->form() == kRow)
+      flattened = {};
     rowsOfBlock = choice->number("rows").value_or(1);
     vector = choice->number("vector").value_or(1);
     llvm::SetVector<Value> read;
@@ -148,6 +122,11 @@ private:
   int64_t usefulLanes() {
     auto known = dyn_cast<AffineConstantExpr>(elements());
     return known && known.getValue() < kManyElements ? 1 : lanesOfElements();
+  }
+  bool hasLongRows() {
+    auto known = dyn_cast<AffineConstantExpr>(inner), count = dyn_cast<AffineConstantExpr>(product(rows, nest.getContext()));
+    return flattened && known && known.getValue() >= kLongRow && lanesOfElements() == 1 && !readsAcrossRows() &&
+           (!count || count.getValue() >= kManyRows);
   }
   /// How many places of the dimensions of an op in a row a thread can have, and of that op which has most.
   static int64_t lanesOfInner(Operation &op) {
@@ -238,14 +217,17 @@ private:
     Value first = add(builder, multiply(builder, code.block(), size), code.thread());
     bool good = true;
     if (apart() > 1)
-      first = emitApart(code, scalars, first, step, count);
+      first =
+          emitApart(code, scalars, sources(), sizes(), first, step, count, [&](LaneCode &lanes) { return emitElement(lanes); });
     if (first)
       code.strided(first, step, count, [&](Value number) { good = emitElements(code, scalars, number); });
     return first && good;
   }
 
-  /// All elements but the last few of a thread; the number of the first of these. Null: reported.
-  Value emitApart(KernelCode &code, const ScalarCode &scalars, Value first, Value step, Value count) {
+  /// The places from number `first` on in steps of `step`, but for the last few; the number of the first of these. Null:
+  /// reported.
+  Value emitApart(KernelCode &code, const ScalarCode &scalars, ValueRange places, ArrayRef<AffineExpr> sizes, Value first,
+                  Value step, Value count, llvm::function_ref<bool(LaneCode &)> emit) {
     auto &builder = code.builder;
     Value end = subtract(builder, count, multiply(builder, step, constant(builder, kApart - 1)));
     auto loop = scf::ForOp::create(builder, first, end, multiply(builder, step, constant(builder, kApart)), ValueRange{first});
@@ -254,23 +236,39 @@ private:
     Value number = loop.getInductionVar();
     std::vector<ScalarCode> lanes(size_t(kApart), scalars);
     for (ScalarCode &lane : lanes) {
-      lane.bindSplit(sources(), number, sizes());
+      lane.bindSplit(places, number, sizes);
       number = add(builder, number, step);
     }
-    const bool good = emitElement(LaneCode(code, std::move(lanes), nest->getResults(), sources()));
+    LaneCode together(code, std::move(lanes), nest->getResults(), places);
+    const bool good = emit(together);
     scf::YieldOp::create(builder, ValueRange{number});
     return good ? loop.getResult(0) : Value();
   }
 
   bool emitElements(KernelCode &code, ScalarCode &scalars, Value number) {
     scalars.bindSplit(sources(), multiply(code.builder, number, constant(code.builder, vector)), sizes());
-    return vector == 1 ? emitElement(scalars)
-                       : emitElement(LaneCode(code, scalars, nest->getResults(), sources().back(), vector));
+    if (vector == 1)
+      return emitElement(scalars);
+    LaneCode lanes(code, scalars, nest->getResults(), sources().back(), vector);
+    return emitElement(lanes);
   }
-  template <class Code> bool emitElement(Code &&element) {
+  template <class Code> bool emitElement(Code &element) {
     return llvm::all_of(block, [&](Operation &op) {
       return flattened && &op == flattened.getOperation() ? element.emitOps(flattened.getBody().front()) : element.emitOp(op);
     });
+  }
+
+  /// Emits what all places of an inner dimension share, once, and collects the other ops.
+  static bool emitShared(ScalarCode &scalars, Block &body, SmallVector<Operation *> &own) {
+    llvm::DenseSet<Value> varying(body.args_begin(), body.args_end());
+    for (Operation &op : body)
+      if (isa<PutOp>(op) || readsAny(op, varying)) {
+        varying.insert(op.result_begin(), op.result_end());
+        own.push_back(&op);
+      } else if (!isa<YieldOp>(op) && !scalars.emitOp(op)) {
+        return false;
+      }
+    return true;
   }
 
   /// The places of an inner dimension that are a thread's.
@@ -278,15 +276,55 @@ private:
     auto &builder = code.builder;
     SmallVector<AffineExpr> inside = llvm::to_vector(each.getSizes().getResults());
     Block &body = each.getBody().front();
+    SmallVector<Operation *> own;
+    bool good = emitShared(scalars, body, own);
+    auto emit = [&](auto &element) { return llvm::all_of(own, [&](Operation *op) { return element.emitOp(*op); }); };
     const int64_t lanes = std::min(vector, lanesOfInner(*each));
-    Value size = constant(builder, lanes);
-    bool good = true;
-    code.strided(first, step, divide(builder, code.size(product(inside, nest.getContext())), size), [&](Value number) {
+    Value size = constant(builder, lanes), count = divide(builder, code.size(product(inside, nest.getContext())), size);
+    auto known = dyn_cast<AffineConstantExpr>(product(inside, nest.getContext()));
+    const bool loops = llvm::any_of(own, [](Operation *op) { return isa<FoldOp, EachOp>(op); });
+    if (good && lanes == 1 && !loops && known && known.getValue() >= code.threads * kApart) {
+      first = emitApart(code, scalars, body.getArguments(), inside, first, step, count, [&](LaneCode &all) { return emit(all); });
+      good = bool(first);
+    }
+    if (!good)
+      return false;
+    code.strided(first, step, count, [&](Value number) {
       scalars.bindSplit(body.getArguments(), multiply(builder, number, size), inside);
-      good = lanes == 1 ? scalars.emitOps(body)
-                        : LaneCode(code, scalars, nest->getResults(), body.getArguments().back(), lanes).emitOps(body);
+      LaneCode all(code, scalars, nest->getResults(), body.getArguments().back(), lanes);
+      good = lanes == 1 ? emit(scalars) : emit(all);
     });
     return good;
+  }
+
+  /// The folds from this one on that stand beside each other, have its space and its vectors and need none of the others.
+  SmallVector<FoldOp> foldsTogether(FoldOp fold) {
+    const int64_t lanes = std::min(vector, lanesOfInner(*fold));
+    SmallVector<FoldOp> all{fold};
+    if (rowsOfBlock > 1 || lanes == 1)
+      return all;
+    llvm::DenseSet<Value> made{fold.getValue()};
+    for (auto next = dyn_cast_or_null<FoldOp>(fold->getNextNode());
+         next && next.getSizes() == fold.getSizes() && std::min(vector, lanesOfInner(*next)) == lanes && !readsAny(*next, made);
+         next = dyn_cast_or_null<FoldOp>(next->getNextNode())) {
+      all.push_back(next);
+      made.insert(next.getValue());
+    }
+    return all;
+  }
+
+  /// The folds of a row whose space threads share; how many of them have combined behind a barrier of their own. None: reported.
+  std::optional<unsigned> emitFolds(KernelCode &code, ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step) {
+    FoldOp fold = folds.front();
+    const int64_t lanes = std::min(vector, lanesOfInner(*fold));
+    SmallVector<Value> parts = lanes == 1 ? SmallVector<Value>{scalars.foldPart(fold, first, step)}
+                                          : foldLanes(code, scalars, folds, first, step, lanes);
+    if (parts.empty() || !parts.front())
+      return {};
+    for (auto [one, part] : llvm::zip_equal(folds, parts))
+      scalars.bind(FoldOp(one).getValue(),
+                   code.combineBlock(FoldOp(one).getKind(), part, rowsOfBlock, isOnlyPut(FoldOp(one).getValue())));
+    return code.threads > rowsOfBlock ? unsigned(folds.size()) : 0;
   }
 
   bool emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
@@ -302,25 +340,28 @@ private:
       else
         body();
     };
-    FoldOp known; // with the one before it
     RowBarriers barriers(code, nest);
+    llvm::DenseSet<Operation *> known; // with one before them
     for (Operation &op : block) {
       bool good = true;
+      unsigned combined = 0;
       auto fold = dyn_cast<FoldOp>(op);
-      if (fold && fold == known)
+      if (known.contains(&op))
         continue;
       barriers.before(op);
-      if (fold && rowsOfBlock == 1 && (known = sumUnder(fold))) {
-        MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(known.getValue()));
+      if (FoldOp sum = fold && rowsOfBlock == 1 ? sumUnder(fold) : FoldOp()) {
+        MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(sum.getValue()));
         good = bool(both.sum);
         scalars.bind(fold.getValue(), both.maximum);
-        scalars.bind(known.getValue(), both.sum);
+        scalars.bind(sum.getValue(), both.sum);
+        known.insert(sum);
+        combined = 2;
       } else if (fold) {
-        const int64_t lanes = std::min(vector, lanesOfInner(op));
-        Value part = lanes == 1 ? scalars.foldPart(fold, first, step) : foldLanes(code, scalars, fold, first, step, lanes);
-        good = bool(part);
-        if (good)
-          scalars.bind(fold.getValue(), code.combineBlock(fold.getKind(), part, rowsOfBlock, isOnlyPut(fold.getValue())));
+        SmallVector<FoldOp> folds = foldsTogether(fold);
+        std::optional<unsigned> number = emitFolds(code, scalars, folds, first, step);
+        good = number.has_value();
+        combined = number.value_or(0);
+        known.insert(folds.begin(), folds.end());
       } else if (auto each = dyn_cast<EachOp>(op)) {
         ifRow({}, [&] { good = emitEach(code, scalars, each, first, step); });
       } else if (isa<PutOp>(op)) {
@@ -331,7 +372,7 @@ private:
       }
       if (!good)
         return false;
-      barriers.after(op, fold ? known ? 2 : code.threads > rowsOfBlock : 0);
+      barriers.after(op, combined);
     }
     auto count = dyn_cast<AffineConstantExpr>(elements());
     if (!count || count.getValue() > rowsOfBlock)

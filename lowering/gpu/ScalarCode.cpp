@@ -87,12 +87,17 @@ void ScalarCode::store(Type element, Value base, Value index, Value value) {
   LLVM::StoreOp::create(builder, value, elementAddress(builder, base, stored, index), unsigned(elementBytes(element)));
 }
 
-Value ScalarCode::foldPart(FoldOp fold, Value first, Value step) {
+LogicalResult takesFold(FoldOp fold) {
   const Type element = fold.getType();
-  if (element.isIndex() || element.isF16() || element.isBF16()) {
-    notSupported(fold) << "a fold of " << element;
+  if (element.isIndex() || element.isF16() || element.isBF16())
+    return notSupported(fold) << "a fold of " << element;
+  return success();
+}
+
+Value ScalarCode::foldPart(FoldOp fold, Value first, Value step) {
+  if (failed(takesFold(fold)))
     return {};
-  }
+  const Type element = fold.getType();
   SmallVector<AffineExpr> sizes = llvm::to_vector(fold.getSizes().getResults());
   Block &block = fold.getBody().front();
   Value count = code.size(product(sizes, fold.getContext()));
@@ -149,6 +154,40 @@ bool ScalarCode::emitElementwise(Operation &op) {
   return true;
 }
 
+/// Whether the kernel of an op makes tensors of 16 bits: beside their rounding the errors of the chip's own functions are small.
+static bool isRoundedShortly(Operation &op) {
+  Operation *kernel = op.getParentOp();
+  while (kernel && !kernel->hasTrait<PutsResults>())
+    kernel = kernel->getParentOp();
+  return kernel && llvm::any_of(kernel->getResultTypes(),
+                                [](Type type) { return elementBytes(cast<RankedTensorType>(type).getElementType()) == 2; });
+}
+
+static Value callOfChip(ImplicitLocOpBuilder &builder, StringRef name, Value x) {
+  return LLVM::CallIntrinsicOp::create(builder, x.getType(), builder.getStringAttr(name), ValueRange{x}).getResult(0);
+}
+
+/// exp and tanh of an f32 by `ex2.approx`, whose relative error is 2^-22: that of exp grows by 2^-24 |x|. Null: another function.
+static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Value x) {
+  constexpr double log2e = 1.44269504088896340736;
+  auto real = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF32FloatAttr(float(value))); };
+  auto power = [&](Value of) { return callOfChip(builder, "llvm.nvvm.ex2.approx.ftz.f32", of); };
+  if (isa<math::ExpOp>(op))
+    return power(arith::MulFOp::create(builder, x, real(log2e)));
+  if (!isa<math::TanhOp>(op))
+    return {};
+  // As emitTanh: an odd polynomial below 0.625, 1 - 2 / (exp(2|x|) + 1) beyond.
+  Value size = math::AbsFOp::create(builder, x), z = arith::MulFOp::create(builder, x, x), p = real(-5.70498872745e-3);
+  for (double next : {2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1})
+    p = math::FmaOp::create(builder, p, z, real(next));
+  Value near = math::FmaOp::create(builder, arith::MulFOp::create(builder, p, z), x, x);
+  Value e = power(arith::MulFOp::create(builder, size, real(2 * log2e)));
+  Value half = callOfChip(builder, "llvm.nvvm.rcp.approx.ftz.f", arith::AddFOp::create(builder, e, real(1.0)));
+  Value far = math::CopySignOp::create(builder, math::FmaOp::create(builder, half, real(-2.0), real(1.0)), x);
+  Value isFar = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGE, size, real(0.625)); // NaN: near
+  return arith::SelectOp::create(builder, isFar, far, near);
+}
+
 bool ScalarCode::emitMath(Operation &op) {
   if (isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op))
     return emitElementwise(op);
@@ -161,7 +200,10 @@ bool ScalarCode::emitMath(Operation &op) {
     result = arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
   } else {
     const bool isWide = operands[0].getType().isF64();
-    result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
+    if (operands[0].getType().isF32() && isRoundedShortly(op))
+      result = emitFastFunction(builder, op, operands[0]);
+    if (!result)
+      result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
   }
   if (!result) {
     notSupported(&op) << op.getName() << " of " << operands[0].getType() << " in a GPU kernel";

@@ -11,6 +11,9 @@ Type machineType(Type source);
 /// exp of an f32 or f64 that is at most 0, or NaN.
 Value exponentialAtMostOne(ImplicitLocOpBuilder &builder, Value x);
 
+/// Whether there is code for folds of this type; reported.
+mlir::LogicalResult takesFold(FoldOp fold);
+
 class ScalarCode {
 public:
   /// `results`: of the op whose code it is, as puts number them.

@@ -80,7 +80,7 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
             !isAddress(made) && llvm::none_of(made->getResults(), isOwn))
           copy.of(made)->setAttr(kPart, builder.getI64IntegerAttr(number));
     func::FuncOp typed = copy.apply();
-    const DenseSet<Value> inMemory = valuesInMemory(typed, true, findTarget(target)->mostCostOfOperand());
+    const DenseSet<Value> inMemory = valuesInMemory(typed, true, *findTarget(target));
     SmallVector<int64_t> bytes(apart.size());
     typed.walk([&](Operation *op) {
       auto number = op->getAttrOfType<IntegerAttr>(kPart);

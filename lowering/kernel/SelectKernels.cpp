@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "lowering/Passes.h"
 #include "lowering/kernel/ElementCode.h"
+#include "lowering/kernel/JoinNests.h"
 #include "lowering/kernel/KernelGroups.h"
 #include "lowering/kernel/KernelResults.h"
 #include "lowering/kernel/ValuesInMemory.h"
@@ -21,8 +22,7 @@ namespace {
 class Selector {
 public:
   Selector(func::FuncOp function, bool fuse, const Target &target)
-      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse, target.mostCostOfOperand())),
-        groups(fuse, inMemory, placed) {}
+      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse, target)), groups(fuse, inMemory, placed) {}
   void run();
 
 private:
@@ -285,6 +285,8 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
     copyExchangedCarries(getOperation());
     Selector(getOperation(), fuse, *chosen).run();
     dropUnusedResults(getOperation());
+    if (fuse && waitsForMemory(*chosen))
+      joinNests(getOperation());
   }
 };
 

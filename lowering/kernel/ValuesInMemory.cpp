@@ -1,8 +1,12 @@
 #include "lowering/kernel/ValuesInMemory.h"
+#include "dialect/Build.h"
+#include "lowering/target/Target.h"
 
 using namespace mlir;
 
 namespace tenon {
+
+bool waitsForMemory(const Target &target) { return target.device() != "host"; }
 
 bool isAddress(Operation *op) { return op->hasTrait<Address>(); }
 
@@ -39,8 +43,9 @@ unsigned costOf(Operation *op) {
 /// Decides block by block in the order of the ops, so that what a value is computed from is decided before the value.
 class MemoryChoice {
 public:
-  MemoryChoice(bool fuse, unsigned mostCostOfOperand, llvm::DenseSet<Value> &inMemory)
-      : fuse(fuse), mostCostOfOperand(mostCostOfOperand), inMemory(inMemory) {}
+  MemoryChoice(bool fuse, const Target &target, llvm::DenseSet<Value> &inMemory)
+      : fuse(fuse), mostCostOfOperand(target.mostCostOfOperand()), mostCostInRows(waitsForMemory(target) ? 2 : 0),
+        inMemory(inMemory) {}
   void decide(Block &block);
 
 private:
@@ -57,11 +62,13 @@ private:
   bool isReadWhereItLies(Operation *join);
   bool couldJoinItsMaker(Value value);
   bool isAddedToProduct(Value value);
+  bool isComputedInRows(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
 
   bool fuse;
   unsigned mostCostOfOperand; // in all contractions
+  unsigned mostCostInRows;    // where an element is read: of one that is widened or scaled
   llvm::DenseSet<Value> &inMemory;
   DenseMap<Value, Tree> trees; // per value that has no memory
 };
@@ -138,6 +145,29 @@ bool MemoryChoice::isAddedToProduct(Value value) {
   });
 }
 
+/// Whether passes over rows compute it where they read it: of one tensor of its size, which is in memory for something else too.
+/// Behind the sums of a contraction it costs nothing.
+bool MemoryChoice::isComputedInRows(Value value) {
+  if (costOfTree(value) > mostCostInRows || treeOf(value).readsRows)
+    return false;
+  const SmallVector<AffineExpr> shape = sizesOf(tensorOf(value));
+  SmallVector<Value> work{value};
+  llvm::SmallPtrSet<Value, 4> read;
+  while (!work.empty()) {
+    Value one = work.pop_back_val();
+    Operation *op = one.getDefiningOp();
+    if (op && !isKernel(op) && !isAddress(op) && !inMemory.contains(one)) {
+      llvm::copy_if(op->getOperands(), std::back_inserter(work), [](Value of) { return isa<RankedTensorType>(of.getType()); });
+      continue;
+    }
+    if (op && op->hasTrait<Contraction>() && one.hasOneUse())
+      return false;
+    if (SmallVector<AffineExpr>(sizesOf(tensorOf(one))) == shape)
+      read.insert(one);
+  }
+  return read.size() <= 1;
+}
+
 MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || isKernel(op) || isAddress(op) || inMemory.contains(value))
@@ -184,7 +214,7 @@ bool MemoryChoice::needsMemory(Value value) {
     bool outside = user->getBlock() != op->getBlock();
     if (outside && !isFreeSource(op))
       return true;
-    if (user->hasTrait<ReadsRows>() && costOfTree(value) > 0 && !isFreeSource(op))
+    if (user->hasTrait<ReadsRows>() && costOfTree(value) > 0 && !isFreeSource(op) && !isComputedInRows(value))
       return true;
     if (auto element = dyn_cast<ElementOpInterface>(user)) {
       repeated |= element.repeatsOperand();
@@ -214,9 +244,9 @@ void MemoryChoice::decide(Block &block) {
 
 } // namespace
 
-llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse, unsigned mostCostOfOperand) {
+llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse, const Target &target) {
   llvm::DenseSet<Value> inMemory;
-  MemoryChoice(fuse, mostCostOfOperand, inMemory).decide(function.getBody().front());
+  MemoryChoice(fuse, target, inMemory).decide(function.getBody().front());
   return inMemory;
 }
 

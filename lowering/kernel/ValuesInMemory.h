@@ -5,6 +5,12 @@
 
 namespace tenon {
 
+class Target;
+
+/// Whether elementwise kernels wait for memory rather than compute: on devices beside the host. Less is stored there, and nests that
+/// read the same are one (JoinNests.h).
+bool waitsForMemory(const Target &target);
+
 /// Ops that are no element computations, and contractions: their tensor operands must exist in memory.
 bool isKernel(mlir::Operation *op);
 /// Ops whose results are addresses: nothing is computed for them.
@@ -19,7 +25,6 @@ unsigned codeOf(mlir::Operation *op);
 inline constexpr unsigned kMostCodeOfKernel = 256;
 
 /// The results of element ops that get memory, nested blocks included. `fuse` false: everything that is computed.
-/// `mostCostOfOperand`: Target::mostCostOfOperand.
-llvm::DenseSet<mlir::Value> valuesInMemory(mlir::func::FuncOp function, bool fuse, unsigned mostCostOfOperand);
+llvm::DenseSet<mlir::Value> valuesInMemory(mlir::func::FuncOp function, bool fuse, const Target &target);
 
 } // namespace tenon

@@ -88,7 +88,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
   }
   tenon.output 0 "a", %a : tensor<33xf32>
   tenon.output 1 "b", %b : tensor<33xf32>
-  %d = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 2 : i64, threads = 96 : i64}}} {
+  %d = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 2 : i64, threads = 96 : i64, vector = 1 : i64}}} {
   ^bb0(%j: index):
     %s = tenon.fold sum affine_map<() -> (33)> : f32 {
     ^bb1(%i: index):

@@ -1,0 +1,100 @@
+#include "lowering/kernel/JoinNests.h"
+#include "dialect/ElementModel.h"
+#include "dialect/Rounds.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/kernel/ValuesInMemory.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+/// The tensor that a nest reads most of, at nominal sizes; null: it reads none.
+static Value largestRead(NestOp nest) {
+  Value largest;
+  int64_t most = 0;
+  nest.walk([&](AtOp at) {
+    const int64_t bytes = nominalSize(tensorBytes(cast<RankedTensorType>(at.getTensor().getType())));
+    if (bytes > most) {
+      most = bytes;
+      largest = at.getTensor();
+    }
+  });
+  return largest;
+}
+
+/// The inner dimensions that end a row's code.
+static EachOp innerOf(NestOp nest) {
+  Block &block = nest.getBody().front();
+  return block.empty() ? EachOp() : dyn_cast<EachOp>(block.back());
+}
+
+static bool canJoin(NestOp first, NestOp second) {
+  Value tensor = largestRead(first);
+  if (first.getRows() != second.getRows() || !tensor || largestRead(second) != tensor)
+    return false;
+  EachOp own = innerOf(first), other = innerOf(second);
+  unsigned each = 0, code = 0;
+  for (NestOp nest : {first, second}) {
+    for (Operation &op : nest.getBody().front())
+      each += isa<EachOp>(op);
+    nest.walk([&](Operation *) { ++code; });
+  }
+  if (bool(own) != bool(other) || each != (own ? 2 : 0) || (own && own.getSizes() != other.getSizes()) ||
+      code > kMostCodeOfKernel)
+    return false;
+  bool isKnown = true; // what the second one reads, where the first one stands
+  second.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp(); definition && definition->getBlock() == first->getBlock())
+        isKnown &= definition->isBeforeInBlock(first);
+  });
+  return isKnown;
+}
+
+static NestOp join(NestOp first, NestOp second) {
+  OpBuilder builder(first);
+  SmallVector<Type> types(first->getResultTypes());
+  llvm::append_range(types, second->getResultTypes());
+  auto both = NestOp::create(builder, first.getLoc(), types, first.getRowsAttr());
+  second.walk([&](PutOp put) { put.setResult(put.getResult() + first->getNumResults()); });
+  EachOp own = innerOf(first), other = innerOf(second);
+  auto append = [](Block &to, Block::iterator place, Block &from) {
+    for (auto [argument, old] : llvm::zip_equal(to.getArguments(), from.getArguments()))
+      old.replaceAllUsesWith(argument);
+    to.getOperations().splice(place, from.getOperations());
+  };
+  if (own) {
+    append(own.getBody().front(), own.getBody().front().end(), other.getBody().front());
+    other.erase();
+  }
+  Block &block = first.getBody().front();
+  append(block, own ? own->getIterator() : block.end(), second.getBody().front());
+  both.getBody().takeBody(first.getBody());
+  first->replaceAllUsesWith(both->getResults().take_front(first->getNumResults()));
+  second->replaceAllUsesWith(both->getResults().take_back(second->getNumResults()));
+  first.erase();
+  second.erase();
+  return both;
+}
+
+void joinNests(func::FuncOp function) {
+  SmallVector<NestOp> nests;
+  function.walk([&](NestOp nest) { nests.push_back(nest); });
+  llvm::DenseSet<Operation *> joined;
+  for (NestOp nest : nests) {
+    if (joined.contains(nest))
+      continue;
+    for (Operation *next = nest->getNextNode(); next && next->getNumRegions() == (isa<NestOp>(next) ? 1u : 0u);) {
+      auto other = dyn_cast<NestOp>(next);
+      if (!other && (isKernel(next) || isa<SkipOp>(next)))
+        break;
+      next = next->getNextNode();
+      if (other && canJoin(nest, other)) {
+        joined.insert(other);
+        nest = join(nest, other);
+      }
+    }
+  }
+}
+
+} // namespace tenon
