@@ -23,7 +23,7 @@ static DictionaryAttr choiceOf(Operation *op, PairTile tile) {
 }
 DictionaryAttr chooseAttention(AttentionOp op, const Chip &chip) {
   const AttentionOperands operands(op);
-  if (chip.hasWarpgroups && prefersWarpgroupAttention())
+  if (chip.hasWarpgroups)
     if (std::optional<WarpgroupAttentionTile> tile = warpgroupAttentionTile(operands))
       return choiceOf(op.getContext(), *tile);
   if (std::optional<TensorTile> tile = tensorTile(operands))

@@ -339,9 +339,6 @@ int64_t WarpgroupAttentionTile::shared(const AttentionOperands &operands) const 
          StageRing::bytesOf(kQueryStages);
 }
 
-/// Executed on the emulator and assembled, not yet on a GPU: so it is chosen where a schedule says so, and not by itself.
-bool prefersWarpgroupAttention() { return false; }
-
 std::optional<WarpgroupAttentionTile> warpgroupAttentionTile(const AttentionOperands &operands) {
   constexpr int64_t least = 64, most = 128;
   auto fits = [](int64_t width) { return width % kStep == 0 && width >= least && width <= most; };

@@ -17,8 +17,6 @@ struct WarpgroupAttentionTile {
 
 /// What the tile of the kernel is chosen as; none: the op is none for it.
 std::optional<WarpgroupAttentionTile> warpgroupAttentionTile(const AttentionOperands &operands);
-/// Whether it is chosen, where there is one, before the kernel for warps.
-bool prefersWarpgroupAttention();
 ChoiceForm warpgroupAttentionForm();
 mlir::DictionaryAttr choiceOf(mlir::MLIRContext *context, const WarpgroupAttentionTile &tile);
 mlir::LogicalResult generateWarpgroupAttention(AttentionOp op, const AttentionOperands &operands, const Choice &choice,

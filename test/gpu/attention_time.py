@@ -5,8 +5,7 @@ and their time beside PyTorch's.
 usage: attention_time.py prepare FOLDER    here: PTX of both forms, by tenon-gpu-kernel-test from PATH
        attention_time.py run FOLDER        where the GPU is, with PyTorch: numbers against f32, then microseconds of each
 
-Where all numbers are right and a tile is faster than mma, warpgroups may be the choice: prefersWarpgroupAttention and the tile in
-lowering/gpu/WarpgroupAttention.cpp.
+The tile that is chosen stands in lowering/gpu/WarpgroupAttention.cpp.
 """
 import ctypes
 import json
