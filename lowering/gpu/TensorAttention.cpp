@@ -103,7 +103,7 @@ private:
       on.bringQueries(second, queryRows, operands.positionQuery, firstQuery);
     commitCopies(builder);
     if (staged.isEarly())
-      issue(firstKey, on.number(0));
+      issue(firstKey, on.number(0), true);
     waitForCopies(builder, staged.isEarly() ? 1 : 0);
     code.barrier();
     for (int64_t group = 0; group < groups(); ++group) {
@@ -116,8 +116,9 @@ private:
       issue(firstKey, on.number(0));
   }
 
-  /// Starts to bring the tile at `key`, where there is one, as a group of copies.
-  void issue(Value key, Value stage) {
+  /// Starts to bring the tile at `key`, where there is one, as a group of copies; with `always` there is a group in any case,
+  /// behind one that is waited for.
+  void issue(Value key, Value stage, bool always = false) {
     code.ifThen(on.less(key, endOfKeys), [&] {
       on.bringKeys(keysAt(stage), keyRows, operands.key, key);
       on.bringKeys(valuesAt(stage), valueRows, operands.value, key);
@@ -125,8 +126,11 @@ private:
         band->bringFirst();
       else if (band)
         band->bringNext(subtract(builder, key, firstKey));
+      if (!always)
+        commitCopies(builder);
     });
-    commitCopies(builder);
+    if (always)
+      commitCopies(builder);
   }
 
   /// Of all groups, behind the arrival of the first tile.

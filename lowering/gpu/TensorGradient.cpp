@@ -146,8 +146,10 @@ TensorGradient::Sums TensorGradient::overTiles(Value rounds) {
   waitForCopies(builder, 0);
   code.barrier(); // this stage is there, and the other one was read
   Value next = add(builder, loop.getInductionVar(), one);
-  code.ifThen(on.less(next, rounds), [&] { issue(metAt(next), false); });
-  commitCopies(builder);
+  code.ifThen(on.less(next, rounds), [&] {
+    issue(metAt(next), false);
+    commitCopies(builder);
+  });
   const Met met = metAt(loop.getInductionVar());
   on.head = met.head;
   Sums sums = unpacked(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));

@@ -91,12 +91,11 @@ void TensorGradient::bringOwn(Value rounds) {
     memory.push_back(at(memory.back(), on.stored, TileRows(tile.kRows, vectors.width).elements()));
   }
   commitCopies(builder);
-  auto issueFirst = [&](llvm::function_ref<void()> body) {
-    code.ifThen(on.less(on.number(0), rounds), body);
-    commitCopies(builder);
-  };
-  if (isEarly)
-    issueFirst([&] { issue(metAt(on.number(0)), true); });
+  Value some = on.less(on.number(0), rounds);
+  if (isEarly) {
+    code.ifThen(some, [&] { issue(metAt(on.number(0)), true); });
+    commitCopies(builder); // a group, also of nothing: the one before it is waited for
+  }
   const RowValues row = isBy(Rows::Queries) ? loadRow() : RowValues();
   waitForCopies(builder, isEarly ? 1 : 0);
   code.barrier();
@@ -106,10 +105,11 @@ void TensorGradient::bringOwn(Value rounds) {
   if (isBy(Rows::Queries))
     keepStatistics(row, memory[1]);
   code.barrier(); // before others come
-  if (!isEarly)
-    issueFirst([&] { issue(metAt(on.number(0)), true); });
-  else if (bandWaits())
-    issueFirst([&] { bands[0].bringFirst(); });
+  if (!isEarly || bandWaits())
+    code.ifThen(some, [&] {
+      isEarly ? bands[0].bringFirst() : issue(metAt(on.number(0)), true);
+      commitCopies(builder);
+    });
   if (isBy(Rows::Queries))
     readStatistics();
 }
