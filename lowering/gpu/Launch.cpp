@@ -1,6 +1,7 @@
 #include "lowering/gpu/Launch.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/code/Reductions.h"
+#include "lowering/target/Rows.h"
 #include "mlir/IR/SymbolTable.h"
 #include "runtime/include/tenon/tensor_map.h"
 #include "llvm/ADT/SetVector.h"
@@ -60,7 +61,7 @@ LaunchSequence::Arguments LaunchSequence::argumentsOf(const Launch &launch) {
     for (Value tensor : tensors)
       if (known.insert(tensor).second) {
         arguments.ofTensor.push_back({tensor, unsigned(arguments.addresses.size())});
-        arguments.addresses.push_back({*bufferOf(tensor), tensorBytes(cast<RankedTensorType>(tensor.getType())), isWritten});
+        arguments.addresses.push_back({*bufferOf(tensor), tensorBytes(storedType(tensor)), isWritten});
       }
   arguments.firstPlace = arguments.addresses.size();
   llvm::append_range(arguments.addresses, launch.places);
