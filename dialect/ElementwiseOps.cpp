@@ -111,6 +111,8 @@ TENON_UNARY_ELEMENT(CosOp, createMath(s, "cos", x))
 TENON_UNARY_VJP(CosOp, g.neg(g.mul(dy, g.unary<SinOp>(x))))
 TENON_UNARY_ELEMENT(AtanOp, createMath(s, "atan", x))
 TENON_UNARY_VJP(AtanOp, g.div(dy, g.add(g.constant(x.getType(), 1), g.mul(x, x))))
+TENON_UNARY_ELEMENT(ErfOp, createMath(s, "erf", x))
+TENON_UNARY_VJP(ErfOp, g.mul(dy, g.scale(g.unary<ExpOp>(g.neg(g.mul(x, x))), 2 * std::numbers::inv_sqrtpi)))
 TENON_UNARY_ELEMENT(TanhOp, createMath(s, "tanh", x))
 TENON_UNARY_VJP(TanhOp, g.mul(dy, g.sub(g.constant(y.getType(), 1), g.mul(y, y))))
 TENON_UNARY_ELEMENT(SigmoidOp,

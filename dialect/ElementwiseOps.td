@@ -34,6 +34,8 @@ def Tenon_CosOp : Tenon_Unary<"cos", "cos(x)", "`dx = -dy * sin(x)`", "IEEE 754-
                               "f32", 12>;
 def Tenon_AtanOp : Tenon_Unary<"atan", "atan(x)", "`dx = dy / (1 + x^2)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
                                "f32", 12>;
+def Tenon_ErfOp : Tenon_Unary<"erf", "erf(x)", "`dx = dy * 2 / sqrt(pi) * exp(-x^2)`", "ISO/IEC 9899:2024, section 7.12.9.1",
+                              Tenon_RealTensor, "f32", 12>;
 def Tenon_TanhOp : Tenon_Unary<"tanh", "tanh(x)", "`dx = dy * (1 - y^2)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
                                "f32", 12>;
 def Tenon_SigmoidOp : Tenon_Unary<"sigmoid", "1 / (1 + exp(-x))", "`dx = dy * y * (1 - y)`",

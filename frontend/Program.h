@@ -52,6 +52,7 @@ enum class Op : uint8_t {
   Sin,
   Cos,
   Atan,
+  Erf,
   Tanh,
   Sigmoid,
   Relu,

@@ -10,7 +10,7 @@ const char *nameOf(Op op) {
       // leaves
       "constant", "size", "iota", "input", "param", "state", "depth", "argument", "sinusoid",
       // elementwise
-      "neg", "not", "exp", "log", "sqrt", "abs", "sin", "cos", "atan", "tanh", "sigmoid", "relu", "leaky_relu", "gelu",
+      "neg", "not", "exp", "log", "sqrt", "abs", "sin", "cos", "atan", "erf", "tanh", "sigmoid", "relu", "leaky_relu", "gelu",
       "gelu_tanh", "real", "stop_gradient", "add", "sub", "mul", "div", "mod", "floor_div", "pow", "max", "min", "equal",
       "not_equal", "less", "less_equal", "and", "or", "select",
       // axes

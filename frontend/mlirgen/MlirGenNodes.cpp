@@ -314,6 +314,8 @@ Value EntryGenerator::generateUnary(const Node &node, Value x) {
     return build.unary<CosOp>(x);
   case Op::Atan:
     return build.unary<AtanOp>(x);
+  case Op::Erf:
+    return build.unary<ErfOp>(x);
   case Op::Tanh:
     return build.unary<TanhOp>(x);
   case Op::Sigmoid:

@@ -34,7 +34,7 @@ AC = {"p": "A, C"}
 PQ = {"p": "A, C", "q": "A, C"}
 
 # ---- elementwise
-for function in ("exp", "abs", "sin", "cos", "atan", "tanh", "sigmoid", "relu", "leaky_relu", "gelu", "gelu_tanh"):
+for function in ("exp", "abs", "sin", "cos", "atan", "erf", "tanh", "sigmoid", "relu", "leaky_relu", "gelu", "gelu_tanh"):
     row(function, "A C", AC, f"{function}(3 * $p)")
 row("log", "A C", AC, "log($p + 1.5)")
 row("sqrt", "A C", AC, "sqrt($p + 1.5)")

@@ -18,6 +18,7 @@ const std::map<std::string, Function> &unaryFunctions() {
       {"sin", {Op::Sin, [](double x) { return std::sin(x); }}},
       {"cos", {Op::Cos, [](double x) { return std::cos(x); }}},
       {"atan", {Op::Atan, [](double x) { return std::atan(x); }}},
+      {"erf", {Op::Erf, [](double x) { return std::erf(x); }}},
       {"tanh", {Op::Tanh, [](double x) { return std::tanh(x); }}},
       {"sigmoid", {Op::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }}},
       {"relu", {Op::Relu, [](double x) { return x > 0 ? x : 0; }}},

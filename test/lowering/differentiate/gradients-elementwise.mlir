@@ -198,6 +198,34 @@ module {
 
 // -----
 
+// CHECK-LABEL: func.func @erf(
+// CHECK: %[[C:.*]] = tenon.constant 1.12837
+// CHECK: %[[A:.*]] = tenon.read_parameter @a
+// CHECK: tenon.erf %[[A]]
+// CHECK: tenon.mul
+// CHECK: tenon.reduce sum
+// CHECK: tenon.output 0
+// CHECK-NEXT: %[[SQUARE:.*]] = tenon.mul %[[A]], %[[A]]
+// CHECK-NEXT: %[[NEG:.*]] = tenon.neg %[[SQUARE]]
+// CHECK-NEXT: %[[EXP:.*]] = tenon.exp %[[NEG]]
+// CHECK-NEXT: %[[SLOPE:.*]] = tenon.mul %[[EXP]], %[[C]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %arg0, %[[SLOPE]]
+// CHECK-NEXT: tenon.write_gradient @a, %[[MUL]]
+// CHECK-NEXT: return
+module {
+  tenon.parameter @a : tensor<4x8xf32>
+  func.func @erf(%dy: tensor<4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+    %a = tenon.read_parameter @a : tensor<4x8xf32>
+    %y = tenon.erf %a : tensor<4x8xf32>
+    %w = tenon.mul %y, %dy : tensor<4x8xf32>
+    %l = tenon.reduce sum %w [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @tanh(
 // CHECK: %[[C:.*]] = tenon.constant 1.000000e+00
 // CHECK: %[[A:.*]] = tenon.read_parameter @a

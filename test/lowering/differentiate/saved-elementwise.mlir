@@ -302,6 +302,46 @@ module {
 
 // -----
 
+// CHECK-LABEL: func.func @erf(
+// CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
+// CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]
+// CHECK-NEXT: %[[ERF:.*]] = tenon.erf %[[Z]]
+// CHECK-NEXT: %[[MUL:.*]] = tenon.mul %[[ERF]], %arg1
+// CHECK-NEXT: tenon.yield %[[MUL]], %[[Z]], %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.neg
+// CHECK-NEXT: tenon.exp
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+// CHECK-NEXT: tenon.yield %{{[^,]*}} : tensor<4x8xf32>{{$}}
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @erf(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.erf %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @tanh(
 // CHECK: ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<4x8xf32>):
 // CHECK: %[[Z:.*]] = tenon.dot %[[H]][0, 2]

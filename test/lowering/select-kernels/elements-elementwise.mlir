@@ -107,6 +107,19 @@ func.func @atan(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims 
   return
 }
 
+// CHECK-LABEL: func.func @erf(
+// CHECK: tenon.nest
+// CHECK: tenon.each
+// CHECK: tenon.at
+// CHECK-NEXT: math.erf
+// CHECK-NEXT: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @erf(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.erf %x : tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @tanh(
 // CHECK: tenon.nest
 // CHECK: tenon.each
