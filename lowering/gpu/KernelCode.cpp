@@ -112,68 +112,87 @@ Value KernelCode::ofPartner(Value value, int64_t bit) {
   return type == i64 ? both : LLVM::BitcastOp::create(builder, type, both).getResult();
 }
 
+namespace {
+
+/// What the first `groups` lanes of each warp have, in shared memory.
+class PartsOfWarps {
+public:
+  PartsOfWarps(KernelCode &code, ArrayRef<Value> values, int64_t groups)
+      : code(code), builder(code.builder), groups(groups), warps(code.threads / kLanes) {
+    for (Value value : values)
+      memory.push_back(code.shared(storedType(value.getType()), warps * groups));
+  }
+  static constexpr int64_t kLanes = 32;
+
+  Value isBelow(Value index) {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index, constant(builder, groups));
+  }
+  void put(ArrayRef<Value> values) {
+    Value lanes = constant(builder, kLanes), lane = remainder(builder, code.thread(), lanes);
+    Value warp = divide(builder, code.thread(), lanes);
+    auto store = [&] {
+      for (auto [k, value] : llvm::enumerate(values)) {
+        Type stored = storedType(value.getType());
+        Value one = stored == value.getType() ? value : arith::ExtUIOp::create(builder, stored, value).getResult();
+        LLVM::StoreOp::create(builder, one, at(k, stored, warp, lane));
+      }
+    };
+    groups < kLanes ? code.ifThen(isBelow(lane), store) : store();
+  }
+  /// Of value number `k`, in the order of the warps.
+  Value total(Reduction kind, size_t k, Type type) {
+    Value group = remainder(builder, code.thread(), constant(builder, groups)), sum;
+    for (int64_t i = 0; i < warps; ++i) {
+      Type stored = storedType(type);
+      Value one = LLVM::LoadOp::create(builder, stored, at(k, stored, constant(builder, i), group));
+      if (stored != type)
+        one = arith::TruncIOp::create(builder, type, one);
+      sum = sum ? combine(builder, kind, sum, one) : one;
+    }
+    return sum;
+  }
+
+private:
+  Type storedType(Type type) { return type.isInteger(1) ? Type(builder.getI8Type()) : type; }
+  Value at(size_t k, Type stored, Value warp, Value group) {
+    return elementAddress(builder, memory[k], stored, add(builder, multiply(builder, warp, constant(builder, groups)), group));
+  }
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  const int64_t groups, warps;
+  SmallVector<Value> memory;
+};
+
+} // namespace
+
 /// Lanes of a warp combine by shuffles: with the one that is 16 further, then 8 and so on. Then each thread goes through the
 /// warps.
 void KernelCode::combineBlock(Reduction kind, MutableArrayRef<Value> values, int64_t groups, bool onlyFirst) {
   if (threads <= groups)
     return;
-  constexpr int64_t warp = 32;
-  for (int64_t bit = warp / 2; bit >= groups; bit /= 2)
+  for (int64_t bit = PartsOfWarps::kLanes / 2; bit >= groups; bit /= 2)
     for (Value &value : values)
       value = combine(builder, kind, value, ofPartner(value, bit));
-  Value lane = remainder(builder, thread(), constant(builder, warp)), number = divide(builder, thread(), constant(builder, warp));
-  auto isBelow = [&](Value index) -> Value {
-    return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index, constant(builder, groups));
-  };
-  auto storedType = [&](Value value) { return value.getType().isInteger(1) ? Type(builder.getI8Type()) : value.getType(); };
-  SmallVector<Value> memory;
-  for (Value value : values)
-    memory.push_back(shared(storedType(value), threads / warp * groups));
-  auto at = [&](size_t k, Value ofWarp, Value group) {
-    Value index = add(builder, multiply(builder, ofWarp, constant(builder, groups)), group);
-    return elementAddress(builder, memory[k], storedType(values[k]), index);
-  };
-  auto put = [&] {
-    for (auto [k, value] : llvm::enumerate(values)) {
-      Value one = value;
-      if (storedType(value) != value.getType())
-        one = arith::ExtUIOp::create(builder, storedType(value), value);
-      LLVM::StoreOp::create(builder, one, at(k, number, lane));
-    }
-  };
-  if (groups < warp)
-    ifThen(isBelow(lane), put);
-  else
-    put();
+  PartsOfWarps parts(*this, values, groups);
+  parts.put(values);
   barrier();
-  Value group = remainder(builder, thread(), constant(builder, groups));
-  auto total = [&](size_t k) {
-    const Type type = values[k].getType();
-    Value sum;
-    for (int64_t i = 0; i < threads / warp; ++i) {
-      Value one = LLVM::LoadOp::create(builder, storedType(values[k]), at(k, constant(builder, i), group));
-      if (one.getType() != type)
-        one = arith::TruncIOp::create(builder, type, one);
-      sum = sum ? combine(builder, kind, sum, one) : one;
-    }
-    return sum;
+  auto totals = [&] {
+    SmallVector<Value> all;
+    for (auto [k, value] : llvm::enumerate(values))
+      all.push_back(parts.total(kind, k, value.getType()));
+    return all;
   };
-  SmallVector<Value> totals;
-  if (onlyFirst) {
-    auto first = scf::IfOp::create(builder, ValueRange(values).getTypes(), isBelow(thread()), true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(first.thenBlock());
-    for (size_t k = 0; k < values.size(); ++k)
-      totals.push_back(total(k));
-    scf::YieldOp::create(builder, totals);
-    builder.setInsertionPointToStart(first.elseBlock());
-    scf::YieldOp::create(builder, ValueRange(values));
-    llvm::copy(first.getResults(), values.begin());
+  if (!onlyFirst) {
+    llvm::copy(totals(), values.begin());
     return;
   }
-  for (size_t k = 0; k < values.size(); ++k)
-    totals.push_back(total(k));
-  llvm::copy(totals, values.begin());
+  auto first = scf::IfOp::create(builder, ValueRange(values).getTypes(), parts.isBelow(thread()), true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(first.thenBlock());
+  scf::YieldOp::create(builder, totals());
+  builder.setInsertionPointToStart(first.elseBlock());
+  scf::YieldOp::create(builder, ValueRange(values));
+  llvm::copy(first.getResults(), values.begin());
 }
 
 Value KernelCode::combineBlock(Reduction kind, Value value, int64_t groups, bool onlyFirst) {
