@@ -111,9 +111,10 @@ private:
       if (operands.table)
         positionQueries.push_back(on.linesOf(second, queryRows, firstLine(group)));
     }
+    if (staged.isEarly()) // what follows it comes behind a barrier of the loop
+      return;
     code.barrier();
-    if (!staged.isEarly())
-      issue(firstKey, on.number(0));
+    issue(firstKey, on.number(0));
   }
 
   /// Starts to bring the tile at `key`, where there is one, as a group of copies; with `always` there is a group in any case,

@@ -104,7 +104,8 @@ void TensorGradient::bringOwn(Value rounds) {
         on.linesOf(memory[which], TileRows(tile.kRows, vectors.width), multiply(builder, on.warp, on.number(16))));
   if (isBy(Rows::Queries))
     keepStatistics(row, memory[1]);
-  code.barrier(); // before others come
+  if (!isEarly || isBy(Rows::Queries))
+    code.barrier(); // before others come, and for statistics; else those of the loop do
   if (!isEarly || bandWaits())
     code.ifThen(some, [&] {
       isEarly ? bands[0].bringFirst() : issue(metAt(on.number(0)), true);
