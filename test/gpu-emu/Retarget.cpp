@@ -362,8 +362,7 @@ void Retargeter::checkAccess(Instruction &access, Site &site) {
   site.reads = !isa<StoreInst>(access);
   site.writes = !isa<LoadInst>(access);
   site.size = module.getDataLayout().getTypeStoreSize(type);
-  auto *store = dyn_cast<StoreInst>(&access);
-  site.element = store ? elementOfStored(*store->getValueOperand()) : elementOf(type);
+  site.element = site.reads ? elementOf(type) : elementOfStored(*cast<StoreInst>(access).getValueOperand());
   auto *function = FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty()}, false);
   builder.CreateCall(function, address(reinterpret_cast<const void *>(&shadowAccess)),
                      {address(&site), builder.CreatePtrToInt(pointer, builder.getInt64Ty())});
