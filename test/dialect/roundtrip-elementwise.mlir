@@ -22,7 +22,7 @@ func.func @reals(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %c: tensor<4x8xi1>) {
   // CHECK: %{{.*}} = tenon.atan %{{.*}} : tensor<4x8xf32>
   %t = tenon.atan %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.erf %{{.*}} : tensor<4x8xf32>
-  %e = tenon.erf %x : tensor<4x8xf32>
+  %er = tenon.erf %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.tanh %{{.*}} : tensor<4x8xf32>
   %r8 = tenon.tanh %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.sigmoid %{{.*}} : tensor<4x8xf32>
