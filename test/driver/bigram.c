@@ -119,7 +119,7 @@ static int32_t grad(const TnContext *c) {
   "\"flops\": 1024, \"bytes\": 4096}]"
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 11, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
+    "{\"format\": 1, \"abi\": 12, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
     "\"bigram-" TYPE "\","
     "\"spec_sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\","
     "\"target\": {\"name\": \"cpu\", \"device\": \"host\", "

@@ -37,7 +37,7 @@ enum { WEIGHT = 0, WEIGHT_STRIDE = OUTPUTS * INPUTS * 4 + GAP, BIAS = LAYERS * W
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 11, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    "{\"format\": 1, \"abi\": 12, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
     " \"spec_sha256\": \"00\", \"target\": {\"name\": \"cpu\", \"device\": \"" FAKE_DEVICE "\", \"triple\": "
     "\"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
     "\"x86-64-v4\", \"x86-64-v4-bf16\", \"x86-64-v4-amx\"]},"
