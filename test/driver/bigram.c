@@ -2,7 +2,7 @@
  * are the row of a table [V, W] that the byte picks, plus a tenth of a memory; the memory afterwards is half the old one plus the
  * last row. Adam, rate 1e-2. A batch with byte 255 has the loss NaN, and then the step leaves parameters and moments alone. REAL
  * is float or double. */
-#include "tenon/artifact.h"
+#include "test/runtime/abi_text.h"
 #include <math.h>
 
 #ifndef REAL
@@ -119,7 +119,7 @@ static int32_t grad(const TnContext *c) {
   "\"flops\": 1024, \"bytes\": 4096}]"
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 12, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
+    "{\"format\": 1, \"abi\": " ABI_TEXT ", \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
     "\"bigram-" TYPE "\","
     "\"spec_sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\","
     "\"target\": {\"name\": \"cpu\", \"device\": \"host\", "

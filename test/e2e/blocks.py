@@ -73,13 +73,14 @@ def memory(folder, spoil):
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["bits", "memory"])
+def run(description, checks):
+    """A command that makes one of the checks, each of which is given a folder and whether to spoil, and gives what is wrong."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=list(checks))
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        wrong = {"bits": bits, "memory": memory}[options.what](folder, options.spoil)
+        wrong = checks[options.what](folder, options.spoil)
     for text in wrong:
         print("WRONG:", text)
     if not wrong:
@@ -88,4 +89,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, {"bits": bits, "memory": memory}))

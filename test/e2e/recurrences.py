@@ -9,15 +9,14 @@ usage: recurrences.py bits|memory [--spoil]
   memory  in the plan of a small Mamba every place takes less with k than with `save = blocks`, which keeps its state
                                        --spoil: the recipe says no k
 """
-import argparse
 import json
 import os
 import re
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import blocks  # noqa: E402
 import driver  # noqa: E402
 import tensors  # noqa: E402
 
@@ -67,10 +66,10 @@ def plan(folder, text, places):
 def memory(folder, spoil):
     with open(driver.model("mamba.tn"), encoding="utf-8") as file:
         text = file.read()
-    blocks = re.sub(r"(\n +)(optimizer +=)", r"\1save = blocks\1\2", text)
-    steps = blocks if spoil else blocks.replace("save = blocks", "save = blocks(steps = 16)")
+    layers = re.sub(r"(\n +)(optimizer +=)", r"\1save = blocks\1\2", text)
+    steps = layers if spoil else layers.replace("save = blocks", "save = blocks(steps = 16)")
     found = {name: [plan(folder, each, places)["workspace"] for places in (128, 256)]
-             for name, each in (("all", text), ("blocks", blocks), ("steps", steps))}
+             for name, each in (("all", text), ("blocks", layers), ("steps", steps))}
     state = 8 * 256 * 16 * 4  # B, I, Z: what a carry takes
     saved = (found["blocks"][1] - found["blocks"][0] - found["steps"][1] + found["steps"][0]) / 128
     wrong = []
@@ -81,19 +80,5 @@ def memory(folder, spoil):
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["bits", "memory"])
-    parser.add_argument("--spoil", action="store_true")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        wrong = {"bits": bits, "memory": memory}[options.what](folder, options.spoil)
-    for text in wrong:
-        print("WRONG:", text)
-    if not wrong:
-        print(f"{options.what}: what is computed again is what was computed")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(blocks.run(__doc__, {"bits": bits, "memory": memory}))

@@ -5,6 +5,7 @@
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
 #include "test/runtime/Fuzz.h"
+#include "test/runtime/abi_text.h"
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -36,7 +37,7 @@ const std::string seedsOfNpy[] = {"{'descr': '<f4', 'fortran_order': False, 'sha
                                   "{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }\n",
                                   "{'shape': (), 'descr': '|b1', 'fortran_order': False}\n"};
 const std::string seedOfManifest =
-    "{\"format\": 1, \"abi\": 12, \"tool\": \"t\", \"name\": \"n\", \"model\": \"M\", \"build_id\": \"b\","
+    "{\"format\": 1, \"abi\": " ABI_TEXT ", \"tool\": \"t\", \"name\": \"n\", \"model\": \"M\", \"build_id\": \"b\","
     "\"spec_sha256\": \"0\", \"target\": {\"device\": \"host\", \"triple\": \"x\", \"tiers\": [\"portable\"]}, \"dtype\": "
     "\"f32\", \"param_bytes\": 4096,"
     "\"params\": [{\"name\": \"a.*.w\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "

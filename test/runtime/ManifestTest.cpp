@@ -1,5 +1,6 @@
 // Checks of the manifest.
 #include "test/runtime/Support.h"
+#include "test/runtime/abi_text.h"
 #include <cstring>
 
 namespace tenon::runtime::test {
@@ -15,7 +16,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 12", "\"abi\": 8", "ABI version 8, this runtime has 12"},
+      {"\"abi\": " ABI_TEXT, "\"abi\": 8", "ABI version 8, this runtime has " ABI_TEXT},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -39,7 +40,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 12", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": " ABI_TEXT, "\"abi\": 18446744073709551616", "is too large"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"param_dtype\": \"f16\"", "are of a model of f32"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"split\": \"bf16\"", "are of a model of f32"},

@@ -4,7 +4,7 @@
  * with bound 5. Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers (32: one that
  * no runtime knows), -DFAKE_DEVICE="..." for code of another device, -DFAKE_BUILD="..." for a wrong build id,
  * -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
-#include "tenon/artifact.h"
+#include "test/runtime/abi_text.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -37,7 +37,8 @@ enum { WEIGHT = 0, WEIGHT_STRIDE = OUTPUTS * INPUTS * 4 + GAP, BIAS = LAYERS * W
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 12, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    "{\"format\": 1, \"abi\": " ABI_TEXT
+    ", \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
     " \"spec_sha256\": \"00\", \"target\": {\"name\": \"cpu\", \"device\": \"" FAKE_DEVICE "\", \"triple\": "
     "\"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
     "\"x86-64-v4\", \"x86-64-v4-bf16\", \"x86-64-v4-amx\"]},"
