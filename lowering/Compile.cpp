@@ -13,6 +13,7 @@
 #include "lowering/PassMessages.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
+#include "lowering/Rounding.h"
 #include "lowering/SavingAll.h"
 #include "lowering/Targets.h"
 #include "lowering/artifact/Emit.h"
@@ -52,6 +53,8 @@ private:
   std::string lossesHash();
   void describeRecipe();
   bool findTargetOfRequest();
+  NumericsPolicy policy() const;
+  bool roundsFactors() const { return request.dtype != "f64" && policy().compute == kRounded; }
   void setOptions(FormOptions &options) const;
   LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
@@ -269,6 +272,9 @@ int Compilation::run() {
       recipe = &candidate;
   if (!findTargetOfRequest())
     return kUsageError;
+  const Setting *given = request.numerics.empty() && recipe ? recipe->find("numerics") : nullptr;
+  if (roundsFactors() && !checkRounding(*program, given, given ? given->range : specification(), *target, diagnostics))
+    return 1;
   registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
@@ -291,11 +297,17 @@ ast::Range Compilation::specification() const {
   return range;
 }
 
-/// What the command line says, else the recipe's policy, which it takes the place of as a whole. Doubles are doubles everywhere.
-ModuleTypes Compilation::typesOfModule() const {
+/// What the command line says, else the recipe's, which it takes the place of as a whole.
+NumericsPolicy Compilation::policy() const {
   NumericsPolicy policy = numericsOf(request.numerics.empty() ? recipe : nullptr);
   if (!request.numerics.empty())
     policy.compute = request.numerics;
+  return policy;
+}
+
+/// Doubles are doubles everywhere.
+ModuleTypes Compilation::typesOfModule() const {
+  const NumericsPolicy policy = this->policy();
   auto named = [&](const std::string &name) { return elementNamed(name, context.get()); };
   ModuleTypes types{named(policy.isDouble() ? policy.params : request.dtype), {}, {}, request.numerics.empty()};
   if (!types.obeysWritten()) {
@@ -319,6 +331,8 @@ int Compilation::runStages() {
   module = generateModule(*program, sources, types, diagnostics);
   if (!module)
     return diagnostics.hasErrors() ? 1 : kCompilerError;
+  if (roundsFactors())
+    (*module)->setAttr(kRoundsFactors, builder.getUnitAttr());
   if (types.compute && types.compute.isF16() && request.grad)
     for (auto function : module->getOps<func::FuncOp>())
       function->setAttr("tenon.gradient_scale", builder.getF64FloatAttr(kGradientScale));

@@ -81,12 +81,13 @@ static std::vector<Function> updates() {
 
 static std::vector<Function> numerics() {
   const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
+  const std::vector<std::string_view> computed = {"f64", "f32", "bf16", "f16", "tf32"};
   auto lossScale = [](std::string_view name) { return real(name, 0.001, 1e12); };
   Parameter growth = real("growth", 1), backoff = fraction("backoff");
   growth.lowOpen = backoff.lowOpen = true;
   return {{"numerics",
            "policy",
-           {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
+           {starting(choice("params", types), 1), starting(choice("compute", computed), 1), starting(choice("reduce", types), 1),
             call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), of("f64", Type::Texts)},
            false,
            {}},

@@ -1,7 +1,8 @@
 // tenon.gemm of f32 and f64 as a kernel: a block per tile of rows and columns, whose operands go through shared memory a few
 // steps of the depth at a time. Each sum is one chain of fused multiply-adds in the order of the depth, so that tiles change no
-// bits.
+// bits. Under `tf32` those of f32 go by tensor cores (TensorGemm.cpp).
 #include "lowering/gpu/GemmForm.h"
+#include "lowering/target/RoundedFactors.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -123,7 +124,8 @@ constexpr llvm::StringLiteral kForm = "fma";
 
 DictionaryAttr chooseGemm(GemmOp op, const Chip &chip) {
   const GemmForm form(op);
-  if (form.stored != form.element)
+  const bool isRounded = form.stored.isF32() && op->getParentOfType<ModuleOp>()->hasAttr(kRoundsFactors);
+  if (form.stored != form.element || isRounded)
     return chooseTensorGemm(form, chip);
   auto isSmall = [&](const Labels &labels) {
     auto known = dyn_cast<AffineConstantExpr>(form.sizeOf(labels));
@@ -138,11 +140,15 @@ LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence) {
   const GemmForm form(op);
   if (form.stored != form.element)
     return generateTensorGemm(form, sequence);
-  FailureOr<Choice> choice = sequence.choiceOf(
-      op,
-      {{kForm, {{"rows", 16, 128, 1, true}, {"columns", 16, 128, 1, true}, {"depth", 4, 64, 1, true}, {"own", 1, 4, 1, true}}}});
+  SmallVector<ChoiceForm> forms{
+      {kForm, {{"rows", 16, 128, 1, true}, {"columns", 16, 128, 1, true}, {"depth", 4, 64, 1, true}, {"own", 1, 4, 1, true}}}};
+  if (form.stored.isF32())
+    forms.push_back(roundedForm());
+  FailureOr<Choice> choice = sequence.choiceOf(op, forms);
   if (failed(choice))
     return failure();
+  if (choice->form() == kRoundedForm)
+    return generateTensorGemm(form, *choice, sequence);
   const Tile tile{*choice->number("rows"), *choice->number("columns"), *choice->number("depth"), *choice->number("own")};
   const int64_t shared =
       (tile.rows * tile.depth + tile.columns * tile.depth + tile.rows * tile.columns) * elementBytes(form.element);

@@ -148,9 +148,13 @@ constexpr int64_t sumsWidth(int64_t columns) { return columns + 8; }
 /// The most slices of the depth.
 constexpr int64_t kMostSlices = 16;
 
-/// Of elements of 16 bits, by tensor cores (TensorGemm.cpp).
+/// Of elements of 16 bits, or of f32 that are rounded to tf32 when they are multiplied, by tensor cores (TensorGemm.cpp).
 mlir::DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip);
 mlir::LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence);
+inline constexpr llvm::StringLiteral kRoundedForm = "tf32";
+ChoiceForm roundedForm();
+/// By `mma` or `tf32` as chosen.
+mlir::LogicalResult generateTensorGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence);
 /// By warpgroups (WarpgroupGemm.cpp).
 inline constexpr llvm::StringLiteral kWarpgroupForm = "wgmma";
 ChoiceForm warpgroupForm();

@@ -17,6 +17,7 @@ public:
   /// bytes.
   unsigned mostCostOfOperand() const override { return 0; }
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
+  bool roundsFactors() const override { return true; }
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
   std::vector<std::string> variants() const override { return {chip.name.str()}; }
   std::vector<std::string> variantsOf(mlir::ModuleOp) const override { return variants(); }

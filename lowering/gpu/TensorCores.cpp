@@ -26,11 +26,14 @@ static Value word(ImplicitLocOpBuilder &builder, int64_t value) {
 
 Value SharedTile::place(ImplicitLocOpBuilder &builder, Value row, Value chunk) const {
   constexpr int64_t lines = 8; // of 16 bytes in all banks
-  Value turn = chunks >= lines
-                   ? remainder(builder, row, constant(builder, lines))
-                   : remainder(builder, divide(builder, row, constant(builder, lines / chunks)), constant(builder, chunks));
+  const int64_t together = inPairs ? 2 : 1;
+  Value turn = chunks >= lines ? remainder(builder, row, constant(builder, lines / together))
+                               : remainder(builder, divide(builder, row, constant(builder, lines / chunks)),
+                                           constant(builder, chunks / together));
+  if (inPairs)
+    turn = multiply(builder, turn, constant(builder, together));
   Value turned = builder.createOrFold<arith::XOrIOp>(chunk, turn);
-  return multiply(builder, add(builder, multiply(builder, row, constant(builder, chunks)), turned), constant(builder, kChunk));
+  return multiply(builder, add(builder, multiply(builder, row, constant(builder, chunks)), turned), constant(builder, ofChunk));
 }
 
 /// A lane gives ldmatrix the address of row lane % 8 of the 8 x 8 matrix number lane / 8. Of the first operand these are lines 0
@@ -47,13 +50,50 @@ SmallVector<Value, 4> loadFragments(ImplicitLocOpBuilder &builder, Type element,
     row = add(builder, multiply(builder, divide(builder, lane, number(16)), number(8)), remainder(builder, lane, number(8)));
     chunk = remainder(builder, divide(builder, lane, number(8)), number(2));
   }
-  chunk = add(builder, divide(builder, place.alongDepth ? number(step) : line, number(SharedTile::kChunk)), chunk);
+  chunk = add(builder, divide(builder, place.alongDepth ? number(step) : line, number(tile.ofChunk)), chunk);
   Value address = elementAddress(builder, memory, element, tile.place(builder, row, chunk));
   // Rows from a multiple of 16 on are turned as the first ones: what is left is an offset.
-  Value first = multiply(builder, place.alongDepth ? line : number(step), number(tile.chunks * SharedTile::kChunk));
+  Value first = multiply(builder, place.alongDepth ? line : number(step), number(tile.chunks * tile.ofChunk));
   address = elementAddress(builder, address, element, first);
   const StringRef name = place.alongDepth ? "ldmatrix.sync.aligned.m8n8.x4.b16.p3" : "ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3";
   return fourOf(builder, call(builder, name, fourTimes(builder.getI32Type()), address));
+}
+
+/// What ldmatrix does, which transposes 16 bits only: of the first operand lines 0 and 8 at step 0, then at step 4; of the second
+/// steps 0 and 4 of line 0, then of line 8.
+static SmallVector<Value, 4> gather(ImplicitLocOpBuilder &builder, Value memory, const SharedTile &tile, bool isFirst, Value lane,
+                                    Value line, int64_t step) {
+  auto number = [&](int64_t value) { return constant(builder, value); };
+  Value group = divide(builder, lane, number(4)), quad = remainder(builder, lane, number(4));
+  // Lines from a multiple of 8 chunks on are turned as the first ones, and so are rows from a multiple of 4 on: what is left is
+  // an offset, which takes no register.
+  Value near = remainder(builder, line, number(8 * tile.ofChunk));
+  Value first = add(builder, subtract(builder, line, near), number(step * tile.chunks * tile.ofChunk));
+  Type element = builder.getF32Type();
+  SmallVector<Value, 4> values;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t ofLine = isFirst ? i % 2 : i / 2, ofStep = isFirst ? i / 2 : i % 2;
+    Value across = add(builder, add(builder, near, number(8 * ofLine)), group);
+    Value place = tile.place(builder, quad, divide(builder, across, number(tile.ofChunk)));
+    place = add(builder, place, remainder(builder, across, number(tile.ofChunk)));
+    Value address = elementAddress(builder, memory, element, add(builder, place, first));
+    address = elementAddress(builder, address, element, number(4 * ofStep * tile.chunks * tile.ofChunk));
+    values.push_back(LLVM::LoadOp::create(builder, element, address));
+  }
+  return values;
+}
+
+SmallVector<Value, 4> loadRounded(ImplicitLocOpBuilder &builder, Value memory, const SharedTile &tile, FragmentPlace place,
+                                  Value lane, Value line, int64_t step) {
+  Type element = builder.getF32Type();
+  SmallVector<Value, 4> values = place.alongDepth ? loadFragments(builder, element, memory, tile, place, lane, line, step)
+                                                  : gather(builder, memory, tile, place.isFirst, lane, line, step);
+  for (Value &value : values) {
+    if (place.alongDepth)
+      value = LLVM::BitcastOp::create(builder, element, value);
+    value = call(builder, "f2tf32.rna", builder.getI32Type(), value).getResult(0);
+  }
+  return values;
 }
 
 void multiplyAccumulate(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Value> a, ArrayRef<Value> b,
@@ -65,7 +105,9 @@ void multiplyAccumulate(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Va
     operands.push_back(pair);
   }
   operands.append(sums.begin(), sums.end());
-  const StringRef name = element.isF16() ? "mma.m16n8k16.row.col.f32.f32" : "mma.m16n8k16.row.col.bf16";
+  const StringRef name = element.isF16()   ? "mma.m16n8k16.row.col.f32.f32"
+                         : element.isF32() ? "mma.m16n8k8.row.col.tf32"
+                                           : "mma.m16n8k16.row.col.bf16";
   llvm::copy(fourOf(builder, call(builder, name, fourTimes(builder.getF32Type()), operands)), sums.begin());
 }
 

@@ -4,11 +4,13 @@
 
 namespace tenon::gpu {
 
-/// Rows of 16-bit elements in shared memory, in chunks of 16 bytes whose order depends on the row, so that 8 rows of one chunk,
-/// as ldmatrix reads them, lie in different banks.
+/// Rows of elements in shared memory, in chunks of 16 bytes whose order depends on the row, so that 8 rows of one chunk, as
+/// ldmatrix reads them, lie in different banks.
 struct SharedTile {
-  static constexpr int64_t kChunk = 8; // elements
+  static constexpr int64_t kChunk = 8; // elements of 16 bits
   int64_t chunks;                      // of a row, a power of 2
+  int64_t ofChunk = kChunk;            // elements
+  bool inPairs = false;                // 4 rows of 2 chunks are read at a time, element by element, not 8 of one
   /// Where a chunk begins, elements from the first row; i64.
   Value place(ImplicitLocOpBuilder &builder, Value row, Value chunk) const;
 };
@@ -22,8 +24,11 @@ struct FragmentPlace {
 /// of a warp: four i32, of the second operand two for each 8 columns.
 llvm::SmallVector<Value, 4> loadFragments(ImplicitLocOpBuilder &builder, Type element, Value memory, const SharedTile &tile,
                                           FragmentPlace place, Value lane, Value line, int64_t step);
+/// The same of 16 lines by 8 steps (multiples of 8) of f32, rounded to tf32: to the nearest, ties away from zero.
+llvm::SmallVector<Value, 4> loadRounded(ImplicitLocOpBuilder &builder, Value memory, const SharedTile &tile, FragmentPlace place,
+                                        Value lane, Value line, int64_t step);
 /// sums += a b of 16 x 8 sums and 16 steps: four f32 of each lane, those of row lane / 4 and columns 2 (lane % 4) and the next,
-/// and of row lane / 4 + 8. `element`: bf16 or f16.
+/// and of row lane / 4 + 8. `element`: bf16 or f16; f32: 8 steps of tf32.
 void multiplyAccumulate(ImplicitLocOpBuilder &builder, Type element, llvm::ArrayRef<Value> a, llvm::ArrayRef<Value> b,
                         llvm::MutableArrayRef<Value> sums);
 

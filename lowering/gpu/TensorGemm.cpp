@@ -1,8 +1,8 @@
-// tenon.gemm of bf16 and f16 by tensor cores: a block per tile of rows and columns, whose warps multiply 16 x 8 x 16 elements at
-// a time, with sums of f32. Operands come by asynchronous copies into a ring of stages in shared memory, some steps of the depth
-// ahead. Rows of memory that begin at no multiple of 4 bytes are read into registers before the products of a step, and stored
-// behind them; what is computed, the threads store element by element. Each sum is one chain of products in the order of the
-// depth, 16 at a time, so that tiles change no bits.
+// tenon.gemm of bf16, f16 and tf32 by tensor cores: a block per tile of rows and columns, whose warps multiply 16 x 8 x 16
+// elements at a time (of tf32, which is f32 until it is multiplied, 16 x 8 x 8), with sums of f32. Operands come by asynchronous
+// copies into a ring of stages in shared memory, some steps of the depth ahead. Rows of memory that begin at no multiple of 4
+// bytes are read into registers before the products of a step, and stored behind them; what is computed, the threads store
+// element by element. Each sum is one chain of products in the order of the depth, some at a time, so that tiles change no bits.
 #include "dialect/TensorSizes.h"
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/GemmTiles.h"
@@ -33,7 +33,8 @@ public:
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
-    const std::string name = "gemm_" + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
+    const std::string name =
+        (form.stored.isF32() ? "gemm_tf32_" : "gemm_") + std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
     Launch launch = form.launchOf(name, tile.rows, tile.columns, slices);
     launch.threads = tile.threads();
     launch.registers = tile.registers;
@@ -50,11 +51,12 @@ private:
     const Labels &inner = alongDepth ? form.depth : lines;
     int64_t piece = 0; // neighbours in the tile are neighbours in memory, and begin at a multiple of as many
     const bool isNear = side.tensor && !inner.empty() && !side.labels.empty() && inner.back() == side.labels.back();
-    const int64_t aligned = isNear ? side.aligned(SharedTile::kChunk) : 0;
-    if (aligned > 1 && !(side.isPadded && inner.size() > 1)) // else there is padding between neighbours in the tile
+    const int64_t aligned = isNear ? side.aligned(ofChunk) : 0;
+    if (aligned * bytes >= 4 && !(side.isPadded && inner.size() > 1)) // else there is padding between neighbours in the tile
       piece = aligned;
-    const bool held = aligned == 1 && inner.size() == 1;
-    return {&side, count, offset, alongDepth, piece, held, SharedTile{(alongDepth ? tile.depth : count) / SharedTile::kChunk}};
+    const bool held = aligned == 1 && piece == 0 && inner.size() == 1;
+    const SharedTile order{(alongDepth ? tile.depth : count) / ofChunk, ofChunk, form.stored.isF32() && !alongDepth};
+    return {&side, count, offset, alongDepth, piece, held, order};
   }
 
   /// Starts to bring the elements of the steps from `step` on into a stage. What lies outside of the product is 0.
@@ -72,13 +74,13 @@ private:
 
   void issueCopies(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step, Value memory) {
     auto &builder = code.builder;
-    const int64_t chunks = operand.lines * tile.depth / SharedTile::kChunk;
+    const int64_t chunks = operand.lines * tile.depth / ofChunk;
     auto issueOne = [&](Value number) {
       Value row = divide(builder, number, constant(builder, operand.tile.chunks)),
             chunk = remainder(builder, number, constant(builder, operand.tile.chunks));
       Value place = operand.tile.place(builder, row, chunk);
-      for (int64_t part = 0; part < SharedTile::kChunk; part += operand.piece) {
-        Value along = add(builder, multiply(builder, chunk, constant(builder, SharedTile::kChunk)), constant(builder, part));
+      for (int64_t part = 0; part < ofChunk; part += operand.piece) {
+        Value along = add(builder, multiply(builder, chunk, constant(builder, ofChunk)), constant(builder, part));
         Value line = add(builder, firstLine(gemm, operand), operand.alongDepth ? row : along),
               k = add(builder, step, operand.alongDepth ? along : row);
         Value inside = gemm.isInside(*operand.side, line, k);
@@ -87,9 +89,10 @@ private:
         to = elementAddress(builder, memory, form.stored, to);
         from = elementAddress(builder, code.pointer(operand.side->tensor), form.stored, from);
         if (!operand.side->isPadded)
-          copyAsync(builder, to, from, 2 * operand.piece, inside);
+          copyAsync(builder, to, from, bytes * operand.piece, inside);
         else
-          copyPartAsync(builder, to, from, 2 * operand.piece, bytesThere(code, operand, inside, operand.alongDepth ? k : line));
+          copyPartAsync(builder, to, from, bytes * operand.piece,
+                        bytesThere(code, operand, inside, operand.alongDepth ? k : line));
       }
     };
     for (int64_t first = 0; first < chunks; first += code.threads) {
@@ -106,24 +109,24 @@ private:
   Value bytesThere(KernelCode &code, const Operand &operand, Value inside, Value first) {
     auto &builder = code.builder;
     Value left = subtract(builder, code.size(sizesOf(operand.side->type).back()), first);
-    Value some = multiply(builder, minimum(builder, left, constant(builder, operand.piece)), constant(builder, 2));
+    Value some = multiply(builder, minimum(builder, left, constant(builder, operand.piece)), constant(builder, bytes));
     return arith::SelectOp::create(builder, inside, some, constant(builder, 0));
   }
 
   void storeElements(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step, Value memory) {
     auto &builder = code.builder;
-    Value inner = constant(builder, operand.tile.chunks * SharedTile::kChunk), ofChunk = constant(builder, SharedTile::kChunk);
+    Value inner = constant(builder, operand.tile.chunks * ofChunk), chunkSize = constant(builder, ofChunk);
     code.overBlock(constant(builder, operand.lines * tile.depth), [&](Value number) {
       Value along = remainder(builder, number, inner), row = divide(builder, number, inner);
       Value value = gemm.elementAt(*operand.side, add(builder, firstLine(gemm, operand), operand.alongDepth ? row : along),
                                    add(builder, step, operand.alongDepth ? along : row));
       Value place =
-          add(builder, operand.tile.place(builder, row, divide(builder, along, ofChunk)), remainder(builder, along, ofChunk));
-      LLVM::StoreOp::create(builder, value, elementAddress(builder, memory, form.stored, place), 2);
+          add(builder, operand.tile.place(builder, row, divide(builder, along, chunkSize)), remainder(builder, along, chunkSize));
+      LLVM::StoreOp::create(builder, value, elementAddress(builder, memory, form.stored, place), unsigned(bytes));
     });
   }
 
-  int64_t chunksOf(const Operand &operand) const { return operand.lines * tile.depth / SharedTile::kChunk; }
+  int64_t chunksOf(const Operand &operand) const { return operand.lines * tile.depth / ofChunk; }
 
   /// Reads the block's chunks of a held operand from the steps from `step` on: a thread's, element by element.
   SmallVector<Value> loadHeld(KernelCode &code, GemmCode &gemm, const Operand &operand, Value step) {
@@ -132,9 +135,8 @@ private:
     SmallVector<Value> values;
     for (int64_t first = 0; first < chunks; first += code.threads) {
       Value number = minimum(builder, add(builder, code.thread(), constant(builder, first)), constant(builder, chunks - 1));
-      Value row = divide(builder, number, constant(builder, operand.tile.chunks)),
-            along = multiply(builder, remainder(builder, number, constant(builder, operand.tile.chunks)),
-                             constant(builder, SharedTile::kChunk));
+      Value across = constant(builder, operand.tile.chunks), row = divide(builder, number, across),
+            along = multiply(builder, remainder(builder, number, across), constant(builder, ofChunk));
       auto lineAt = [&](int64_t i) {
         Value inside = operand.alongDepth ? row : add(builder, along, constant(builder, i));
         return add(builder, firstLine(gemm, operand), inside);
@@ -142,14 +144,13 @@ private:
       auto stepAt = [&](int64_t i) {
         return add(builder, step, operand.alongDepth ? add(builder, along, constant(builder, i)) : row);
       };
-      constexpr int64_t last = SharedTile::kChunk - 1;
-      Value whole = gemm.isInside(*operand.side, lineAt(last), stepAt(last));
-      auto branch = scf::IfOp::create(builder, SmallVector<Type>(SharedTile::kChunk, form.stored), whole, true);
+      Value whole = gemm.isInside(*operand.side, lineAt(ofChunk - 1), stepAt(ofChunk - 1));
+      auto branch = scf::IfOp::create(builder, SmallVector<Type>(ofChunk, form.stored), whole, true);
       OpBuilder::InsertionGuard guard(builder);
       auto yield = [&](Block *block, llvm::function_ref<Value(int64_t)> element) {
         builder.setInsertionPointToStart(block);
         SmallVector<Value> elements;
-        for (int64_t i = 0; i < SharedTile::kChunk; ++i)
+        for (int64_t i = 0; i < ofChunk; ++i)
           elements.push_back(element(i));
         scf::YieldOp::create(builder, elements);
       };
@@ -158,7 +159,8 @@ private:
         if (i == 0)
           start = elementAddress(builder, code.pointer(operand.side->tensor), form.stored,
                                  gemm.numberOf(*operand.side, lineAt(0), stepAt(0)));
-        return LLVM::LoadOp::create(builder, form.stored, elementAddress(builder, start, form.stored, constant(builder, i)), 2);
+        return LLVM::LoadOp::create(builder, form.stored, elementAddress(builder, start, form.stored, constant(builder, i)),
+                                    unsigned(bytes));
       });
       yield(branch.elseBlock(), [&](int64_t i) { return gemm.elementAt(*operand.side, lineAt(i), stepAt(i)); });
       llvm::append_range(values, branch.getResults());
@@ -172,9 +174,9 @@ private:
     Value memory = elementAddress(builder, stage, form.stored, constant(builder, operand.offset));
     for (int64_t first = 0; first < chunks; first += code.threads) {
       Value number = add(builder, code.thread(), constant(builder, first));
-      Value chunk = LLVM::PoisonOp::create(builder, VectorType::get({SharedTile::kChunk}, form.stored));
-      for (int64_t i = 0; i < SharedTile::kChunk; ++i)
-        chunk = LLVM::InsertElementOp::create(builder, chunk, values[size_t(first / code.threads * SharedTile::kChunk + i)],
+      Value chunk = LLVM::PoisonOp::create(builder, VectorType::get({ofChunk}, form.stored));
+      for (int64_t i = 0; i < ofChunk; ++i)
+        chunk = LLVM::InsertElementOp::create(builder, chunk, values[size_t(first / code.threads * ofChunk + i)],
                                               arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(i))));
       auto store = [&] {
         Value row = divide(builder, number, constant(builder, operand.tile.chunks)),
@@ -195,7 +197,7 @@ private:
     for (const Operand &operand : operands) {
       if (!operand.held)
         continue;
-      const int64_t count = llvm::divideCeil(chunksOf(operand), code.threads) * SharedTile::kChunk;
+      const int64_t count = llvm::divideCeil(chunksOf(operand), code.threads) * ofChunk;
       auto branch = scf::IfOp::create(builder, SmallVector<Type>(size_t(count), form.stored), isThere, true);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(branch.thenBlock());
@@ -211,7 +213,7 @@ private:
   void storeAllHeld(KernelCode &code, ArrayRef<Value> values, Value stage) {
     for (const Operand &operand : operands)
       if (operand.held) {
-        const size_t count = size_t(llvm::divideCeil(chunksOf(operand), code.threads) * SharedTile::kChunk);
+        const size_t count = size_t(llvm::divideCeil(chunksOf(operand), code.threads) * ofChunk);
         storeHeld(code, operand, values.take_front(count), stage);
         values = values.drop_front(count);
       }
@@ -228,10 +230,12 @@ private:
     auto load = [&](int which, Value lines, int64_t block, int64_t k) {
       const Operand &operand = operands[which];
       const FragmentPlace place{which == 0, operand.alongDepth};
-      return loadFragments(builder, form.stored, memory[which], operand.tile, place, lane,
-                           add(builder, lines, constant(builder, 16 * block)), 16 * k);
+      Value line = add(builder, lines, constant(builder, 16 * block));
+      return form.stored.isF32()
+                 ? loadRounded(builder, memory[which], operand.tile, place, lane, line, together * k)
+                 : loadFragments(builder, form.stored, memory[which], operand.tile, place, lane, line, together * k);
     };
-    for (int64_t k = 0; k < tile.depth / 16; ++k) {
+    for (int64_t k = 0; k < tile.depth / together; ++k) {
       SmallVector<SmallVector<Value, 4>> ofRows, ofColumns;
       for (int64_t i = 0; i < tile.warpRows / 16; ++i)
         ofRows.push_back(load(0, rows, i, k));
@@ -324,6 +328,8 @@ private:
   const GemmForm &form;
   const GemmTile tile;
   const int64_t slices;
+  const int64_t bytes = elementBytes(form.stored), ofChunk = 16 / bytes; // of an element; elements
+  const int64_t together = form.stored.isF32() ? 8 : 16;                 // steps of the depth that are multiplied at a time
   Operand operands[2];
 };
 
@@ -332,14 +338,15 @@ private:
 static constexpr llvm::StringLiteral kForm = "mma";
 
 DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
-  if (DictionaryAttr choice = chip.hasWarpgroups ? chooseWarpgroupGemm(form) : DictionaryAttr())
+  const bool isRounded = form.stored.isF32(); // to tf32
+  if (DictionaryAttr choice = chip.hasWarpgroups && !isRounded ? chooseWarpgroupGemm(form) : DictionaryAttr())
     return choice;
   auto count = [&](const Labels &labels) { return nominalSize(form.sizeOf(labels)); };
   const auto [tile, slices] = chooseGemmTile(count(form.batch), count(form.rows), count(form.columns), count(form.depth));
-  return makeChoice(GemmOp(form.op).getContext(), kForm,
+  return makeChoice(GemmOp(form.op).getContext(), isRounded ? kRoundedForm : kForm,
                     {{"rows", tile.rows},
                      {"columns", tile.columns},
-                     {"depth", tile.depth},
+                     {"depth", isRounded ? tile.depth / 2 : tile.depth}, // as many bytes
                      {"warp_rows", tile.warpRows},
                      {"warp_columns", tile.warpColumns},
                      {"stages", tile.stages},
@@ -347,35 +354,44 @@ DictionaryAttr chooseTensorGemm(const GemmForm &form, const Chip &chip) {
                      {"slices", slices}});
 }
 
+static ChoiceForm tileForm(llvm::StringRef name) {
+  return {name,
+          {{"rows", 16, 256, 1, true},
+           {"columns", 16, 256, 1, true},
+           {"depth", 16, 128, 1, true},
+           {"warp_rows", 16, 64, 1, true},
+           {"warp_columns", 16, 64, 1, true},
+           {"stages", 2, 8},
+           {"registers", 32, 255},
+           {"slices", 1, kMostSlices}}};
+}
+
+ChoiceForm roundedForm() { return tileForm(kRoundedForm); }
+
 LogicalResult generateTensorGemm(const GemmForm &form, LaunchSequence &sequence) {
-  GemmOp op = form.op;
-  SmallVector<ChoiceForm> forms{{kForm,
-                                 {{"rows", 16, 256, 1, true},
-                                  {"columns", 16, 256, 1, true},
-                                  {"depth", 16, 128, 1, true},
-                                  {"warp_rows", 16, 64, 1, true},
-                                  {"warp_columns", 16, 64, 1, true},
-                                  {"stages", 2, 8},
-                                  {"registers", 32, 255},
-                                  {"slices", 1, kMostSlices}}}};
+  SmallVector<ChoiceForm> forms{tileForm(kForm)};
   if (sequence.chip.hasWarpgroups)
     forms.append({warpgroupForm(), pingPongForm()});
-  FailureOr<Choice> choice = sequence.choiceOf(op, forms);
+  FailureOr<Choice> choice = sequence.choiceOf(form.op, forms);
   if (failed(choice))
     return failure();
   if (choice->form() == kWarpgroupForm)
     return generateWarpgroupGemm(form, *choice, sequence);
-  if (choice->form() == kPingPongForm)
-    return generatePingPongGemm(form, *choice, sequence);
-  auto number = [&](StringRef name) { return *choice->number(name); };
+  return choice->form() == kPingPongForm ? generatePingPongGemm(form, *choice, sequence)
+                                         : generateTensorGemm(form, *choice, sequence);
+}
+
+LogicalResult generateTensorGemm(const GemmForm &form, const Choice &choice, LaunchSequence &sequence) {
+  GemmOp op = form.op;
+  auto number = [&](StringRef name) { return *choice.number(name); };
   GemmTile tile{number("rows"),         number("columns"), number("depth"),     number("warp_rows"),
                 number("warp_columns"), number("stages"),  number("registers"), 0};
-  tile.shared = tile.stages * (tile.rows + tile.columns) * tile.depth * 2;
+  tile.shared = tile.stages * (tile.rows + tile.columns) * tile.depth * elementBytes(form.stored);
   const int64_t sums = tile.warpRows * sumsWidth(tile.columns) * 4; // lie in the memory of the stages
   if (tile.warpRows > tile.rows || tile.warpColumns > tile.columns || sums > tile.shared)
     return op->emitOpError("expects in ") << kChosen
                                           << " a warp inside of the tile, and stages with room for its sums, got " // S11
-                                          << choice->attribute;
+                                          << choice.attribute;
   if (failed(checkBlock(op, tile.threads(), tile.shared, kStaticShared, tile.registers)))
     return failure();
   return TensorGemmKernel(form, tile, number("slices")).generate(sequence);

@@ -28,8 +28,8 @@ class Tiles:
 
     def __init__(self):
         self.allowed = {"gemm_sums": [128, 0]}  # which adds the slices of a depth
-        for table, kind, stem in (("GemmTiles", "TILE", "gemm"), ("WarpgroupTiles", "TILE", "gemm_warpgroups"),
-                                  ("WarpgroupTiles", "TURNS", "gemm_pingpong")):
+        for table, kind, stem in (("GemmTiles", "TILE", "gemm"), ("GemmTiles", "TILE", "gemm_tf32"),
+                                  ("WarpgroupTiles", "TILE", "gemm_warpgroups"), ("WarpgroupTiles", "TURNS", "gemm_pingpong")):
             with open(os.path.join(HERE, "..", "..", "lowering", "gpu", table + ".def"), encoding="utf-8") as file:
                 rows = re.findall(rf"^{kind}\(([\d, ]+)\)", file.read(), re.MULTILINE)
             numbers = [[int(number) for number in text.split(",")] for text in rows]
@@ -38,7 +38,7 @@ class Tiles:
 
     def add(self, figures):
         for kernel, registers, shared, spilled in figures:
-            if tile := re.search(r"gemm_(sums|((warpgroups|pingpong)_)?\d+x\d+)", kernel):
+            if tile := re.search(r"gemm_(sums|((tf32|warpgroups|pingpong)_)?\d+x\d+)", kernel):
                 self.taken.setdefault(tile.group(), []).append((registers, shared, spilled))
 
     def report(self):

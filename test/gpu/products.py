@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products for tenon-gpu-kernel-test, as a file of the kernel form.
 
-usage: products.py TILE [--factors M,N,K] [--columns N] [--type bf16|f16|f32] [--result bf16|f32] [--only LAYOUT..]
+usage: products.py TILE [--factors M,N,K] [--columns N] [--type bf16|f16|f32|tf32] [--result bf16|f32] [--only LAYOUT..]
                    [--warpgroups | --pingpong] [--stages N] [--blocks N] [--slices N]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, or is some
@@ -27,7 +27,7 @@ def tensor(sizes, element):
 
 
 def chosen(options):
-    if options.type == "f32":
+    if options.type == "f32" and not options.rounded:
         return ""
     warpgroups = options.warpgroups or options.pingpong
     table = "WarpgroupTiles.def" if warpgroups else "GemmTiles.def"
@@ -37,13 +37,16 @@ def chosen(options):
     names = (("rows", "columns", "stages", "blocks") if options.pingpong else
              ("rows", "columns", "depth", *(() if warpgroups else ("warp_rows", "warp_columns")), "stages", "registers"))
     tile = dict(zip(names, row, strict=False))
+    if options.rounded:
+        tile["depth"] = int(tile["depth"]) // 2
     if options.stages:
         tile["stages"] = options.stages
     if options.blocks:
         tile["blocks"] = options.blocks
     tile["slices"] = options.slices
     numbers = ", ".join(f"{name} = {number} : i64" for name, number in tile.items())
-    chip, form = ("sm_90a", "pingpong" if options.pingpong else "wgmma") if warpgroups else ("sm_80", "mma")
+    form = "tf32" if options.rounded else "pingpong" if options.pingpong else "wgmma" if warpgroups else "mma"
+    chip = "sm_90a" if warpgroups else "sm_80"
     return f"attributes {{tenon.chosen = {{{chip} = {{form = \"{form}\", {numbers}}}}}}} "
 
 
@@ -130,6 +133,9 @@ def main():
     parser.add_argument("--stages", type=int)
     parser.add_argument("--slices", type=int, default=1)
     options = parser.parse_args()
+    options.rounded = options.type == "tf32"
+    if options.rounded:
+        options.type = "f32"
     everything = [name for name in FORMS if not ((options.warpgroups or options.pingpong) and name.startswith("computed"))]
     for name in options.only or everything:
         if name in SLICES:

@@ -77,8 +77,9 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   CLI::Option *wide = compile->add_flag("--f64", line.doublePrecision, "double precision");
   compile
       ->add_option("--numerics", line.numerics,
-                   "what contractions multiply and what is saved: f32, bf16 or f16 (default: of the recipe's policy, else f32)")
-      ->check(CLI::IsMember({"f32", "bf16", "f16"}))
+                   "what contractions multiply and what is saved: f32, bf16, f16, or tf32 on GPUs (default: of the recipe's "
+                   "policy, else f32)")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
       ->excludes(wide);
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");

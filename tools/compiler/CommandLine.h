@@ -10,7 +10,7 @@ struct CommandLine {
   CheckOptions check;                   // also `path`
   std::string output, name;             // of the artifact
   std::string kernelDirectory;          // where LLVM's code of a GPU's kernels is kept
-  std::string target = "cpu", numerics; // numerics: empty, f32, bf16 or f16
+  std::string target = "cpu", numerics; // numerics: empty, f32, bf16, f16 or tf32
   bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, quick = false, defaultRecipe = false,
        noRecipe = false, jsonDiagnostics = false, json = false;
   std::vector<std::string> tiers;     // empty: all

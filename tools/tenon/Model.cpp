@@ -34,8 +34,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   if (use == ModelUse::Compute || use == ModelUse::Look)
     command
         .add_option("--numerics", options.numerics,
-                    "what contractions multiply and what is saved: f32, bf16 or f16 (default: of the recipe's policy, else f32)")
-        ->check(CLI::IsMember({"f32", "bf16", "f16"}))
+                    "what contractions multiply and what is saved: f32, bf16, f16, or tf32 on GPUs (default: of the recipe's "
+                    "policy, else f32)")
+        ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
         ->excludes(wide);
 }
 

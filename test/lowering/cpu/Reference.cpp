@@ -175,7 +175,7 @@ private:
     const Steps outerOfA(outerLabels, labelsOfA, a), outerOfB(outerLabels, labelsOfB, b);
     const Steps innerOfA(innerLabels, labelsOfA, a), innerOfB(innerLabels, labelsOfB, b);
     Block &block = gemm.getBody().front();
-    const Numbers x = operand(gemm.getA(), gemm.elementOfA(), a), y = operand(gemm.getB(), gemm.elementOfB(), b);
+    const auto [x, y] = factorsOf(gemm, operand(gemm.getA(), gemm.elementOfA(), a), operand(gemm.getB(), gemm.elementOfB(), b));
     forAll(outer, [&](const std::vector<int64_t> &index) {
       const double *left = x.data() + outerOfA.to(index), *right = y.data() + outerOfB.to(index);
       double sum = 0;
