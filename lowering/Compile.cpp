@@ -359,6 +359,15 @@ int Compilation::runStages() {
 
 } // namespace
 
+std::string targetsText() {
+  DialectRegistry registry;
+  registerTargets(registry);
+  std::vector<std::string> texts;
+  for (const Target *known : knownTargets())
+    texts.push_back((known->name() + " (" + known->machines() + ")").str());
+  return alternatives(texts);
+}
+
 int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) {
   int code = Compilation(request, sources, diagnostics).run();
   // LLVM's streams end the process when they are destroyed with an error that nobody has seen.

@@ -30,4 +30,7 @@ struct CompileRequest {
 /// machine lacks (a linker, memory), 70 a failure of the compiler itself (its message is printed).
 int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics);
 
+/// The targets and the machines that each is for, as help says it.
+std::string targetsText();
+
 } // namespace tenon

@@ -294,10 +294,14 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
 }
 
 json::Object targetJson(const ManifestFacts &facts) {
+  const Roofline roofline = facts.target->roofline();
   return json::Object{{"name", facts.target->name()},
                       {"device", facts.target->device()},
                       {"triple", facts.target->triple()},
-                      {"tiers", stringArray(facts.variants)}};
+                      {"tiers", stringArray(facts.variants)},
+                      {"roofline", json::Object{{"machine", roofline.machine},
+                                                {"flops_per_second", roofline.flopsPerSecond},
+                                                {"bytes_per_second", roofline.bytesPerSecond}}}};
 }
 
 /// What parameters lie in, and what is computed in, where that is not the type of the manifest.

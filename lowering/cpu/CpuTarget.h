@@ -7,6 +7,7 @@ namespace tenon::cpu {
 class CpuTarget : public Target {
 public:
   llvm::StringRef name() const override { return "cpu"; }
+  llvm::StringRef machines() const override { return "this kind of processor"; }
   void registerDialects(mlir::DialectRegistry &registry) const override;
   void registerPasses() const override; // CpuPasses.cpp
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
@@ -24,6 +25,7 @@ public:
   const HostPlatform &host() const override;
   llvm::StringRef triple() const override;
   llvm::StringRef device() const override { return "host"; }
+  Roofline roofline() const override { return {"one core with AVX2", 100'000'000'000, 20'000'000'000}; }
 };
 
 const CpuTarget &cpuTarget();

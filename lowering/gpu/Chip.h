@@ -1,7 +1,6 @@
 // A generation of NVIDIA's chips, as the kernels know it.
 #pragma once
-#include "llvm/ADT/StringRef.h"
-#include <cstdint>
+#include "lowering/target/Target.h"
 
 namespace tenon::gpu {
 
@@ -10,6 +9,8 @@ struct Chip {
   llvm::StringLiteral name;       // LLVM's -mcpu; its code runs on later chips, too, unless it ends with an a
   llvm::StringLiteral ptxFeature; // the lowest version of PTX that has what they use: drivers refuse later ones than they know
   bool hasWarpgroups;             // wgmma, copies of tensors, their barriers
+  llvm::StringLiteral machines;   // that run its code
+  Roofline roofline;              // of one of them, by its data sheet
 };
 
 /// Registers of a processor are those of its four quarters, between which the warps of a block are dealt: the most that each lane

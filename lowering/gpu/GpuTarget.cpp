@@ -96,7 +96,10 @@ FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
 }
 
 ArrayRef<const Target *> gpuTargets() {
-  static const GpuTarget ampere({"sm_80", "+ptx70", false}), hopper({"sm_90a", "+ptx80", true});
+  constexpr int64_t giga = 1'000'000'000;
+  static const GpuTarget ampere(
+      {"sm_80", "+ptx70", false, "NVIDIA GPUs from that chip on", {"an A100", 19'500 * giga, 1'555 * giga}});
+  static const GpuTarget hopper({"sm_90a", "+ptx80", true, "NVIDIA H100 and H200", {"an H100", 66'900 * giga, 3'350 * giga}});
   static const Target *const all[] = {&ampere, &hopper};
   return all;
 }

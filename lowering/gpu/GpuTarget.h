@@ -10,6 +10,7 @@ class GpuTarget : public Target {
 public:
   explicit GpuTarget(Chip chip) : chip(chip) {}
   llvm::StringRef name() const override { return chip.name; }
+  llvm::StringRef machines() const override { return chip.machines; }
   void registerDialects(mlir::DialectRegistry &registry) const override;
   void registerPasses() const override;
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
@@ -26,6 +27,7 @@ public:
   const HostPlatform &host() const override { return cpu::hostPlatform(); }
   llvm::StringRef triple() const override { return "nvptx64-nvidia-cuda"; }
   llvm::StringRef device() const override { return "cuda"; }
+  Roofline roofline() const override { return chip.roofline; }
 
   const Chip &itsChip() const { return chip; }
 

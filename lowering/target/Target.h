@@ -48,6 +48,12 @@ struct CodePart {
   std::function<CodeResult(CodeForm)> make;
 };
 
+/// What a machine does at most, in f32: reports estimate the shares of kernels by it, whatever their types are.
+struct Roofline {
+  llvm::StringLiteral machine;
+  int64_t flopsPerSecond, bytesPerSecond;
+};
+
 /// What a target makes of a program.
 struct ArtifactParts {
   struct Variant {
@@ -75,6 +81,8 @@ class Target {
 public:
   virtual ~Target() = default;
   virtual llvm::StringRef name() const = 0;
+  /// The machines that its code is for, in the help of the commands.
+  virtual llvm::StringRef machines() const = 0;
 
   // Before there is code.
   /// What its kernels need in the context of the module: dialects, interfaces attached to the ops.
@@ -113,6 +121,8 @@ public:
   virtual llvm::StringRef triple() const = 0;
   /// The device of the runtime that runs the code (Device::name, runtime/device/Device.h).
   virtual llvm::StringRef device() const = 0;
+  /// Of a usual one of its machines.
+  virtual Roofline roofline() const = 0;
 
   // Weights in memory.
   /// The panels in which its contractions read weights of this element type, in all variants; nothing: row-major.

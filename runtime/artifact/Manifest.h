@@ -203,9 +203,16 @@ struct LossScaleInfo {
   bool isFixed() const { return growth == 1 && backoff == 1; }
 };
 
+/// What a machine does at most; the shares of kernels in reports are estimates for it.
+struct RooflineInfo {
+  std::string machine;
+  int64_t flopsPerSecond = 1, bytesPerSecond = 1;
+};
+
 struct Manifest {
   std::string tool, name, model, buildId, specHash, triple;
   std::string device;            // whose code this is
+  RooflineInfo roofline;         // of the target
   std::vector<std::string> dims; // all that the model declares, bound ones too
   std::vector<std::string> tiers;
   DataType type = DataType::F32; // of every real tensor that does not say its own

@@ -283,6 +283,9 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.buildId = reader.member("build_id").text();
   manifest.specHash = reader.member("spec_sha256").text();
   manifest.device = reader.member("target").member("device").text();
+  const ManifestReader roofline = reader.member("target").member("roofline");
+  manifest.roofline = {roofline.member("machine").text(), roofline.member("flops_per_second").integer(1, largest),
+                       roofline.member("bytes_per_second").integer(1, largest)};
   manifest.triple = reader.member("target").member("triple").text();
   manifest.tiers = readTexts(reader.member("target").member("tiers"));
   manifest.type = readType(reader.member("dtype"), isComputedReal);

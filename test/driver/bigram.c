@@ -123,7 +123,9 @@ static const char manifest[] =
     "\"bigram-" TYPE "\","
     "\"spec_sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\","
     "\"target\": {\"name\": \"cpu\", \"device\": \"host\", "
-    "\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\"]}, \"dtype\": \"" TYPE "\", \"param_bytes\": "
+    "\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\"], "
+    "\"roofline\": {\"machine\": \"a hand\", \"flops_per_second\": 5, \"bytes_per_second\": 2}}, "
+    "\"dtype\": \"" TYPE "\", \"param_bytes\": "
 #ifdef WIDE
     "524288"
 #else

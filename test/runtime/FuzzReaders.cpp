@@ -38,7 +38,8 @@ const std::string seedsOfNpy[] = {"{'descr': '<f4', 'fortran_order': False, 'sha
                                   "{'shape': (), 'descr': '|b1', 'fortran_order': False}\n"};
 const std::string seedOfManifest =
     "{\"format\": 1, \"abi\": " ABI_TEXT ", \"tool\": \"t\", \"name\": \"n\", \"model\": \"M\", \"build_id\": \"b\","
-    "\"spec_sha256\": \"0\", \"target\": {\"device\": \"host\", \"triple\": \"x\", \"tiers\": [\"portable\"]}, \"dtype\": "
+    "\"spec_sha256\": \"0\", \"target\": {\"device\": \"host\", \"triple\": \"x\", \"tiers\": [\"portable\"], "
+    "\"roofline\": {\"machine\": \"m\", \"flops_per_second\": 9, \"bytes_per_second\": 4}}, \"dtype\": "
     "\"f32\", \"param_bytes\": 4096,"
     "\"params\": [{\"name\": \"a.*.w\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
     "384,"

@@ -42,9 +42,8 @@ std::string choicesOf(const std::vector<std::string> &names) {
   return "{" + text + "}";
 }
 
-void addTargetOptions(CLI::App &compile, CommandLine &line) {
-  compile.add_option("--target", line.target,
-                     "cpu, or for NVIDIA GPUs sm_80 (from that chip on) or sm_90a (H100, H200) (default: cpu)");
+void addTargetOptions(CLI::App &compile, CommandLine &line, const std::string &targets) {
+  compile.add_option("--target", line.target, "machine that the code is for: " + targets + " (default: cpu)");
   compile
       .add_option("--tier", line.tiers,
                   "code for this tier only, best: the one that this machine takes; may be given again (default: all that the "
@@ -57,7 +56,7 @@ void addTargetOptions(CLI::App &compile, CommandLine &line) {
       ->check(CLI::ExistingDirectory);
 }
 
-void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
+void addCommands(CLI::App &app, CommandLine &line, Texts &texts, const std::string &targets) {
   CLI::App *check = app.add_subcommand("check", "shapes, index ranges, names and recipes of every model of a file");
   addModelOptions(*check, line, texts);
   check->add_option("--recipe", line.check.recipe, "a train recipe that has to be there");
@@ -70,7 +69,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--no-recipe", line.noRecipe, "no training step, also where the model has one recipe only")->excludes(recipe);
   compile->add_option("-o,--output", line.output, "directory of the artifact")->type_name("DIR");
   compile->add_option("--name", line.name, "name of the artifact (default: of the file)");
-  addTargetOptions(*compile, line);
+  addTargetOptions(*compile, line, targets);
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember(
           {"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
@@ -228,14 +227,14 @@ bool checkOutput(const CommandLine &line) {
 void declareCommands(CLI::App &app) {
   static CommandLine line; // options hold references
   static Texts texts;
-  addCommands(app, line, texts);
+  addCommands(app, line, texts, "tenon compile --help names them");
 }
 
-bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode) {
+bool parseCommandLine(int argc, const char **argv, const std::string &targets, CommandLine &line, int &exitCode) {
   CLI::App app("The Tenon compiler.", "tenon");
   app.formatter(std::make_shared<HelpFormatter>());
   Texts texts;
-  addCommands(app, line, texts);
+  addCommands(app, line, texts, targets);
   std::vector<std::string> arguments; // CLI11 takes them from the back
   for (int i = argc - 1; i > 0; --i)
     if (std::string argument = argv[i]; argument.starts_with("--mlir-"))

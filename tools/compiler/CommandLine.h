@@ -27,8 +27,9 @@ void complain(const std::string &message);
 /// What was found, on stderr, in colours where it is a terminal that may have them.
 void showText(const SourceFiles &sources, const Diagnostics &diagnostics);
 
-/// Parses arguments as main gets them. Help and mistakes are printed here; then the result is false and `exitCode` is set.
-bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode);
+/// Parses arguments as main gets them. Help, with what `targets` says of these, and mistakes are printed here; then the result is
+/// false and `exitCode` is set.
+bool parseCommandLine(int argc, const char **argv, const std::string &targets, CommandLine &line, int &exitCode);
 
 /// The commands of the compiler with their options, for the help and the completion of `tenon`, which leaves their parsing to the
 /// library.

@@ -239,7 +239,7 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   CommandLine line;
   int exitCode = 0;
   readSources.clear();
-  if (!parseCommandLine(argc, argv, line, exitCode))
+  if (!parseCommandLine(argc, argv, tenon::targetsText(), line, exitCode))
     return exitCode;
   bool readsFile = line.command == CommandLine::Command::Check || line.command == CommandLine::Command::Compile;
   struct stat information{};

@@ -15,10 +15,6 @@ namespace {
 
 constexpr int64_t kNominalSize = 64;
 
-/// What the share of a kernel is estimated by, whatever its types are: a core with AVX2, or NVIDIA's A100 (its data sheet) in
-/// f32.
-constexpr Roofline kCore{"one core with AVX2", 100e9, 20e9}, kGpu{"an A100", 19.5e12, 1555e9};
-
 std::string sizesText(const EntryReport &report) {
   std::string text;
   for (const auto &[name, size] : report.dims)
@@ -138,7 +134,8 @@ Status reportKernels(EntryReport &report) {
         return inputError("the work of entry ", report.entry->name, " is more than 2^63 at ", sizesText(report));
       *value = static_cast<double>(**number);
     }
-    line.share = std::max(line.flops / report.machine->flopsPerSecond, line.bytes / report.machine->bytesPerSecond);
+    line.share =
+        std::max(line.flops / double(report.roofline->flopsPerSecond), line.bytes / double(report.roofline->bytesPerSecond));
     seconds += line.share;
     report.flops += line.flops;
     report.bytes += line.bytes;
@@ -155,7 +152,7 @@ Expected<EntryReport> reportEntry(const Manifest &manifest, const EntryInfo &ent
                                   const runtime::Artifact *artifact) {
   EntryReport report;
   report.entry = &entry;
-  report.machine = manifest.device == "cuda" ? &kGpu : &kCore;
+  report.roofline = &manifest.roofline;
   Status status = takeSizes(entry, bind, report);
   if (status.ok())
     status = reportMemory(manifest, artifact, report);
@@ -203,8 +200,8 @@ void printKernels(const EntryReport &report, std::string_view variant) {
   if (report.kernels.empty())
     return;
   show("  kernels: %.4g operations, at least %s moved; shares are an estimate for %s: %.0f GFLOP/s, %.0f GB/s\n", report.flops,
-       runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), report.machine->name,
-       report.machine->flopsPerSecond / 1e9, report.machine->bytesPerSecond / 1e9);
+       runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), report.roofline->machine.c_str(),
+       double(report.roofline->flopsPerSecond) / 1e9, double(report.roofline->bytesPerSecond) / 1e9);
   show("    %6s %10s %12s %6s  %-15s %-18s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "storage", "place",
        "works on");
   for (const KernelLine &line : report.kernels)

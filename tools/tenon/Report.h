@@ -16,12 +16,6 @@ struct KernelLine {
   std::vector<int64_t> points; // of the parallel domain
 };
 
-/// What a machine does at most.
-struct Roofline {
-  const char *name;
-  double flopsPerSecond, bytesPerSecond;
-};
-
 struct EntryReport {
   const runtime::EntryInfo *entry;
   std::map<std::string, int64_t, std::less<>> dims; // all of the entry
@@ -30,7 +24,7 @@ struct EntryReport {
   std::optional<uint64_t> workspaceSavingAll; // of a recipe with `save = blocks`
   std::vector<KernelLine> kernels;
   double flops = 0, bytes = 0;
-  const Roofline *machine; // that the shares are for
+  const runtime::RooflineInfo *roofline = nullptr; // that the shares are for
 };
 
 /// Sizes that are not bound are 64, or their bound if that is less. Errors: a bound outside the limits of its dim, sizes that are

@@ -25,6 +25,7 @@ namespace {
 class CountingTarget : public Target {
 public:
   llvm::StringRef name() const override { return "counting"; }
+  llvm::StringRef machines() const override { return "whoever counts"; }
   void registerDialects(DialectRegistry &) const override {}
   std::optional<std::string> refuses(KernelOpInterface kernel) const override {
     return isa<NestOp>(kernel.getOperation()) ? std::nullopt : std::optional<std::string>("it counts nests");
@@ -65,6 +66,7 @@ public:
   const HostPlatform &host() const override { return cpu::hostPlatform(); }
   llvm::StringRef triple() const override { return "counting-unknown"; }
   llvm::StringRef device() const override { return "abacus"; }
+  Roofline roofline() const override { return {"ten fingers", 10, 2}; }
 };
 
 const CountingTarget counting;
