@@ -61,7 +61,7 @@ MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--
          (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], "--target " + NEEDS),
          ("model", ["--f64"], "--f64 " + NEEDS), ("run", ["--f64"], "keeps no specification"),
          ("model", ["--numerics", "bf16"], "--numerics " + NEEDS), ("run", ["--numerics", "bf16"], "keeps no specification"),
-         (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16,f16}"),
+         (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16,f16,tf32}"),
          (SPECIFICATION, ["--numerics", "bf16", "--f64"], "excludes"),
          (SPECIFICATION, ["--set", "nothing=4"], "nothing"), (SPECIFICATION, ["--recipe", "nothing"], "nothing"),
          (SPECIFICATION, ["--model", "Nothing"], "Nothing"),
