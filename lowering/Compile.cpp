@@ -249,6 +249,7 @@ int Compilation::write(const EmitOptions &options) {
 int Compilation::run() {
   CheckOptions options = request.check;
   options.gradient = request.grad;
+  options.otherNumerics = !request.numerics.empty() || request.dtype != "f32";
   program = check(options, sources, diagnostics);
   if (!program || diagnostics.hasErrors())
     return 1;

@@ -12,6 +12,7 @@ namespace tenon {
 static void buildFusePipeline(OpPassManager &module, const FormOptions &options) {
   OpPassManager &function = module.nest<func::FuncOp>();
   function.addPass(createSimplify());
+  function.addPass(createLastLayer());
   if (!options.decomposed)
     function.addPass(createFuseAttention());
   // What was not recognised runs in parts; `decomposed` takes every fused op apart.

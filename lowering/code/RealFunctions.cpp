@@ -183,17 +183,26 @@ Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
   return l.select(notNumber, l.add(x, y), result);
 }
 
+using Emitter = Value (*)(ImplicitLocOpBuilder &, ValueRange);
+
+static Emitter emitterOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, Emitter>(&op)
+      .Case([](math::ExpOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitExp(builder, x[0]); }; })
+      .Case([](math::LogOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitLog(builder, x[0]); }; })
+      .Case([](math::TanhOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitTanh(builder, x[0]); }; })
+      .Case([](math::ErfOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitErf(builder, x[0]); }; })
+      .Case([](math::SinOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitSinCos(builder, x[0], false); }; })
+      .Case([](math::CosOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitSinCos(builder, x[0], true); }; })
+      .Case([](math::AtanOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitAtan(builder, x[0]); }; })
+      .Case([](math::PowFOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitPow(builder, x[0], x[1]); }; })
+      .Default([](Operation *) -> Emitter { return nullptr; });
+}
+
+bool hasRealFunction(Operation &op) { return emitterOf(op); }
+
 Value emitRealFunction(ImplicitLocOpBuilder &builder, Operation &op, ValueRange operands) {
-  return llvm::TypeSwitch<Operation *, Value>(&op)
-      .Case([&](math::ExpOp) { return emitExp(builder, operands[0]); })
-      .Case([&](math::LogOp) { return emitLog(builder, operands[0]); })
-      .Case([&](math::TanhOp) { return emitTanh(builder, operands[0]); })
-      .Case([&](math::ErfOp) { return emitErf(builder, operands[0]); })
-      .Case([&](math::SinOp) { return emitSinCos(builder, operands[0], false); })
-      .Case([&](math::CosOp) { return emitSinCos(builder, operands[0], true); })
-      .Case([&](math::AtanOp) { return emitAtan(builder, operands[0]); })
-      .Case([&](math::PowFOp) { return emitPow(builder, operands[0], operands[1]); })
-      .Default([](Operation *) { return Value(); });
+  const Emitter emit = emitterOf(op);
+  return emit ? emit(builder, operands) : Value();
 }
 
 } // namespace tenon

@@ -5,7 +5,9 @@
 
 namespace tenon {
 
-/// exp, log, tanh, erf, sin, cos, atan and powf of the math dialect on f32; null for other ops.
+/// exp, log, tanh, erf, sin, cos, atan and powf of the math dialect.
+bool hasRealFunction(mlir::Operation &op);
+/// One of these on f32; null for other ops.
 mlir::Value emitRealFunction(mlir::ImplicitLocOpBuilder &builder, mlir::Operation &op, mlir::ValueRange operands);
 
 mlir::Value emitExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);

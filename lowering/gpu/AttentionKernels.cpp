@@ -1,8 +1,8 @@
 #include "lowering/gpu/AttentionKernels.h"
+#include "lowering/gpu/ScalarCode.h"
 #include "lowering/gpu/TensorAttention.h"
 #include "lowering/gpu/TensorAttentionGradient.h"
 #include "lowering/gpu/WarpgroupAttention.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -61,14 +61,7 @@ Launch gradientLaunch(StringRef name, AttentionGradOp op, const AttentionOperand
   return launch;
 }
 
-/// Whether there is code for a step's ops in a thread.
-static bool hasCode(Region *region) {
-  return !region || llvm::all_of(region->front().without_terminator(), [](Operation &op) {
-    return isa<arith::ArithDialect>(op.getDialect()) ||
-           isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::AtanOp, math::PowFOp,
-               math::SqrtOp, math::RsqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
-  });
-}
+static bool hasCodeFor(Region *region) { return !region || llvm::all_of(region->front().without_terminator(), hasCode); }
 
 template <class Op>
 static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileOf)(const AttentionOperands &)) {
@@ -78,7 +71,7 @@ static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileO
     return "the GPU has no kernel for attention with heads of " +
            std::to_string(std::max(operands.keyWidth(), operands.valueWidth())) + " in " +
            elementModel(operands.element()).name().str();
-  if (!hasCode(operands.step) || !hasCode(operands.placeCode))
+  if (!hasCodeFor(operands.step) || !hasCodeFor(operands.placeCode))
     return "the GPU has no kernel for attention with this step";
   return std::nullopt;
 }

@@ -188,8 +188,15 @@ static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Valu
   return arith::SelectOp::create(builder, isFar, far, near);
 }
 
+/// What a chip has an instruction for.
+static bool isInstruction(Operation &op) {
+  return isa<arith::ArithDialect>(op.getDialect()) || isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
+}
+
+bool hasCode(Operation &op) { return isInstruction(op) || isa<math::RsqrtOp>(op) || hasRealFunction(op); }
+
 bool ScalarCode::emitMath(Operation &op) {
-  if (isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op))
+  if (isInstruction(op))
     return emitElementwise(op);
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())

@@ -14,6 +14,9 @@ Value exponentialAtMostOne(ImplicitLocOpBuilder &builder, Value x);
 /// Whether there is code for folds of this type; reported.
 mlir::LogicalResult takesFold(FoldOp fold);
 
+/// Whether there is code for an op of arith or math in one thread.
+bool hasCode(mlir::Operation &op);
+
 class ScalarCode {
 public:
   /// `results`: of the op whose code it is, as puts number them.

@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/InFront.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -114,27 +115,6 @@ MaybeReading Rewriter::readingOfUse(OpOperand &use) {
   if (!ofResult || !dims)
     return std::nullopt;
   return throughLabels(ofResult->where, ofResult->dims, *dims);
-}
-
-/// Adds what `value` is made of from `op` on, in the order of what reads what. False: that cannot be moved.
-bool collectBehind(Value value, Operation *op, llvm::SetVector<Operation *> &found) {
-  Operation *maker = value.getDefiningOp();
-  if (!maker || maker->getBlock() != op->getBlock() || maker->isBeforeInBlock(op) || found.contains(maker))
-    return true;
-  if (maker == op || !isPure(maker) || maker->getNumRegions() > 0 ||
-      !llvm::all_of(maker->getOperands(), [&](Value operand) { return collectBehind(operand, op, found); }))
-    return false;
-  return found.insert(maker);
-}
-
-/// Whether `where` is there when `op` runs; moves what makes it, as far as that stands behind `op` in its block.
-bool comeInFront(Value where, Operation *op) {
-  llvm::SetVector<Operation *> behind;
-  if (!collectBehind(where, op, behind))
-    return false;
-  for (Operation *maker : behind)
-    maker->moveBefore(op);
-  return true;
 }
 
 void Rewriter::contract(DotOp dot) {

@@ -180,7 +180,8 @@ private:
     for (auto &entry : program.entries)
       if (entry.kind == Entry::Kind::Train) {
         tasks.checkStep(recipe, entry, program.lossWeights, program.policies, pathOf);
-        refuseShortAverage(recipe, entry, pathOf, session.diagnostics);
+        if (!session.options.otherNumerics)
+          refuseShortAverage(recipe, entry, pathOf, session.diagnostics);
       }
     for (auto &entry : program.entries)
       addLayers(entry, layers);

@@ -1,0 +1,326 @@
+// The last layer of a stack, for what is read of it. See Passes.td.
+#include "dialect/Build.h"
+#include "dialect/Rounds.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/Passes.h"
+#include "lowering/tensor/InFront.h"
+#include "lowering/tensor/LayerReadings.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_LASTLAYER
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+bool isLarge(Operation *op) { return isa<DotOp, AttendOp>(op); }
+
+/// Constants and repetitions are made anew for rows, whoever else reads them.
+bool isFree(Operation *op, const Rows &rows) {
+  if (isa<ConstantOp>(op))
+    return true;
+  auto view = dyn_cast<BroadcastOp>(op);
+  return view && !llvm::is_contained(view.getDims(), rows.dim);
+}
+
+class LastLayerOf {
+public:
+  explicit LastLayerOf(StackOp stack) : stack(stack), body(stack.getBody().front()) {}
+
+  void run() {
+    if (!isStackOfLayers())
+      return;
+    for (OpResult result : stack->getResults())
+      readings.push_back(readingOf(result));
+    findRows();
+    if (pays() && bringIndicesInFront())
+      part();
+  }
+
+private:
+  bool isStackOfLayers() {
+    std::optional<int64_t> count = stack.countNumber();
+    return count && *count > 1 && !stack.getReverse() && !mayEndEarly(stack) &&
+           stack.getNumResults() == stack.getCarries().size() && isa<func::FuncOp>(stack->getParentOp());
+  }
+
+  void findRows();
+  std::optional<Rows> rowsOf(Operation &op);
+  bool pays();
+  bool bringIndicesInFront();
+  void part();
+  void fillLast(StackOp first, StackOp last, const SmallVector<Value> &indices);
+  Value rowsOfValue(Value value, const Rows &rows);
+  Value madeForRows(Operation *op, const Rows &rows, unsigned result);
+  Value indexOfAll(const Reading &reading);
+  Value gathered(OpBuilder &builder, Value x, const Rows &rows, Value index);
+  RankedTensorType typeOfRows(Value value, const Rows &rows);
+  void replaceReads(const Reading &reading, Value rows);
+
+  StackOp stack;
+  Block &body;
+  SmallVector<Reading> readings;
+  DenseMap<Operation *, Rows> asked; ///< ops of whose results these rows alone are read; of the last layer, once there is one
+  // Of the last layer, for each carry: which rows, what comes in, and its rows (null where it is not read).
+  SmallVector<Value> indices, wholes, arguments;
+  OpBuilder inside{stack.getContext()};
+  DenseMap<Value, SmallVector<std::pair<Rows, Value>>> made;
+};
+
+/// The rows that all uses of an op's results ask for.
+std::optional<Rows> LastLayerOf::rowsOf(Operation &op) {
+  std::optional<Rows> common;
+  for (OpOperand &use : op.getUses()) {
+    Rows rows;
+    if (use.getOwner() == body.getTerminator()) {
+      const Reading &reading = readings[use.getOperandNumber()];
+      if (reading.kind == Reading::Nowhere)
+        continue;
+      if (reading.kind == Reading::Whole)
+        return std::nullopt;
+      rows = reading.rows;
+    } else if (auto it = asked.find(use.getOwner()); it == asked.end()) {
+      return std::nullopt;
+    } else if (needOf(use.getOwner(), use, it->second, rows) != Need::Rows) {
+      return std::nullopt;
+    }
+    if (common && !(*common == rows))
+      return std::nullopt;
+    common = rows;
+  }
+  return common;
+}
+
+/// Readers first.
+void LastLayerOf::findRows() {
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    if (!isPure(&op) || op.getNumRegions() > 0 || isa<ConstantOp>(op))
+      continue;
+    std::optional<Rows> rows = rowsOf(op);
+    Rows needed;
+    const bool hasRows =
+        rows && llvm::all_of(op.getResultTypes(), [&](Type type) {
+          return rows->dim < cast<RankedTensorType>(type).getRank() &&
+                 llvm::all_of(rows->batch, [&](int64_t dim) { return dim < cast<RankedTensorType>(type).getRank(); });
+        });
+    if (hasRows && llvm::all_of(op.getOpOperands(),
+                                [&](OpOperand &operand) { return needOf(&op, operand, *rows, needed) != Need::Unknown; }))
+      asked.try_emplace(&op, *rows);
+  }
+}
+
+/// Whether a contraction or attention becomes smaller, or is not read.
+bool LastLayerOf::pays() {
+  if (llvm::any_of(asked, [](auto &each) { return isLarge(each.first); }))
+    return true;
+  DenseSet<Operation *> live;
+  SmallVector<Operation *> open;
+  auto reach = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    if (maker && maker->getBlock() == &body && live.insert(maker).second)
+      open.push_back(maker);
+  };
+  for (auto [reading, value] : llvm::zip_equal(readings, body.getTerminator()->getOperands()))
+    if (reading.kind != Reading::Nowhere)
+      reach(value);
+  for (Operation &op : body.without_terminator())
+    if (!isPure(&op) && live.insert(&op).second)
+      open.push_back(&op);
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    op->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), reach); });
+  }
+  return llvm::any_of(body, [&](Operation &op) { return isLarge(&op) && !live.contains(&op); });
+}
+
+bool LastLayerOf::bringIndicesInFront() {
+  for (Reading &reading : readings)
+    if (reading.kind == Reading::InRows)
+      for (Pick &pick : reading.picks)
+        if (GatherOp gather = pick.gather(); gather && !comeInFront(gather.getIndex(), stack))
+          return false;
+  return true;
+}
+
+/// The indices of all picks behind each other, for each index of the batch.
+Value LastLayerOf::indexOfAll(const Reading &reading) {
+  OpBuilder builder(stack);
+  SmallVector<AffineExpr> sizes;
+  RankedTensorType whole = tensorOf(stack.getResult(reading.rows.result));
+  for (int64_t dim : reading.rows.batch)
+    sizes.push_back(sizesOf(whole)[dim]);
+  sizes.push_back(nullptr);
+  auto typeOf = [&](int64_t rows, Type element) {
+    sizes.back() = getAffineConstantExpr(rows, stack.getContext());
+    return tensorType(sizes, element, dimCountOf(whole));
+  };
+  SmallVector<Value> parts;
+  for (const Pick &pick : reading.picks) {
+    auto [index, dims] = indexOf(builder, pick, reading.rows);
+    parts.push_back(
+        Build(builder, pick.op->getLoc()).broadcast(index, dims, typeOf(pick.rows, tensorOf(index).getElementType())));
+  }
+  if (parts.size() == 1)
+    return parts.front();
+  return ConcatOp::create(builder, stack.getLoc(), typeOf(reading.count, tensorOf(parts.front()).getElementType()),
+                          builder.getI64IntegerAttr(int64_t(reading.rows.batch.size())), parts);
+}
+
+RankedTensorType LastLayerOf::typeOfRows(Value value, const Rows &rows) {
+  RankedTensorType type = tensorOf(value);
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  sizes[rows.dim] = getAffineConstantExpr(readings[rows.result].count, type.getContext());
+  return tensorType(sizes, type.getElementType(), dimCountOf(type));
+}
+
+Value LastLayerOf::gathered(OpBuilder &builder, Value x, const Rows &rows, Value index) {
+  SmallVector<int64_t> xDims = llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(x).getRank())), indexDims = rows.batch;
+  xDims[rows.dim] = -1;
+  indexDims.push_back(rows.dim);
+  return GatherOp::create(builder, stack.getLoc(), typeOfRows(x, rows), x, index, rows.dim, xDims, indexDims, false);
+}
+
+Value LastLayerOf::rowsOfValue(Value value, const Rows &rows) {
+  for (auto &[known, result] : made[value])
+    if (known == rows)
+      return result;
+  Operation *maker = value.getDefiningOp();
+  Value result;
+  if (value == wholes[rows.result] && rows == readings[rows.result].rows)
+    result = arguments[rows.result];
+  else if (maker && (asked.contains(maker) || isFree(maker, rows)))
+    result = madeForRows(maker, rows, cast<OpResult>(value).getResultNumber());
+  else
+    result = gathered(inside, value, rows, indices[rows.result]);
+  made[value].push_back({rows, result});
+  return result;
+}
+
+/// The op once more, for these rows.
+Value LastLayerOf::madeForRows(Operation *op, const Rows &rows, unsigned result) {
+  if (auto dropout = dyn_cast<DropoutOp>(op)) { // what the whole draws there
+    Build g(inside, op->getLoc());
+    Value ones = g.constant(dropout.getX().getType(), 1);
+    Operation *factor = inside.clone(*op);
+    factor->setOperand(0, ones);
+    Value drawn = gathered(inside, factor->getResult(0), rows, indices[rows.result]);
+    return g.mul(rowsOfValue(dropout.getX(), rows), drawn);
+  }
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Rows needed;
+    operands.push_back(needOf(op, operand, rows, needed) == Need::Rows ? rowsOfValue(operand.get(), needed) : operand.get());
+  }
+  Operation *copy = inside.clone(*op);
+  copy->setOperands(operands);
+  for (OpResult each : copy->getResults())
+    each.setType(typeOfRows(each, rows));
+  return copy->getResult(result);
+}
+
+void LastLayerOf::replaceReads(const Reading &reading, Value rows) {
+  OpBuilder builder(stack->getContext());
+  builder.setInsertionPointAfterValue(rows);
+  int64_t low = 0;
+  for (const Pick &pick : reading.picks) {
+    RankedTensorType type = tensorOf(rows);
+    SmallVector<AffineExpr> sizes = sizesOf(type);
+    sizes[reading.rows.dim] = getAffineConstantExpr(pick.rows, type.getContext());
+    Value part = rows;
+    if (pick.rows != reading.count)
+      part = SliceOp::create(builder, pick.op->getLoc(), tensorType(sizes, type.getElementType(), dimCountOf(type)), rows,
+                             builder.getI64IntegerAttr(reading.rows.dim),
+                             sizeAttribute(getAffineConstantExpr(low, type.getContext()), dimCountOf(type)));
+    if (!pick.keepsDim) {
+      // With the dimension before it; the first one with the one behind.
+      SmallVector<int64_t> groups(type.getRank() - 1, 1);
+      groups[std::max<int64_t>(reading.rows.dim - 1, 0)] = -2;
+      part = ReshapeOp::create(builder, pick.op->getLoc(), pick.op->getResult(0).getType(), part, groups);
+    }
+    pick.op->getResult(0).replaceAllUsesWith(part);
+    pick.op->erase();
+    low += pick.rows;
+  }
+}
+
+void LastLayerOf::fillLast(StackOp first, StackOp last, const SmallVector<Value> &incoming) {
+  Block *block = new Block;
+  last.getBody().push_back(block);
+  IRMapping mapping;
+  mapping.map(body.getArgument(0), block->addArgument(body.getArgument(0).getType(), stack.getLoc()));
+  for (auto [i, reading] : llvm::enumerate(readings)) {
+    Value whole = first.getResult(i), argument;
+    if (reading.kind != Reading::Nowhere)
+      argument = block->addArgument(incoming[i].getType(), stack.getLoc());
+    mapping.map(body.getArgument(i + 1), reading.kind == Reading::Whole ? argument : whole);
+    wholes.push_back(whole);
+    arguments.push_back(argument);
+  }
+  inside.setInsertionPointToEnd(block);
+  for (Operation &op : body.without_terminator()) {
+    Operation *copy = inside.clone(op, mapping);
+    if (auto it = asked.find(&op); it != asked.end()) {
+      Rows rows = it->second;
+      asked.erase(it);
+      asked.try_emplace(copy, rows);
+    }
+  }
+  SmallVector<Value> yielded;
+  for (auto [reading, value] : llvm::zip_equal(readings, body.getTerminator()->getOperands()))
+    if (reading.kind != Reading::Nowhere) {
+      Value copy = mapping.lookupOrDefault(value);
+      yielded.push_back(reading.kind == Reading::Whole ? copy : rowsOfValue(copy, reading.rows));
+    }
+  YieldOp::create(inside, stack.getLoc(), yielded);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void LastLayerOf::part() {
+  OpBuilder builder(stack);
+  const int64_t count = *stack.countNumber(), lowest = stack.getFirst();
+  auto first = StackOp::create(builder, stack.getLoc(), stack.getResultTypes(), count - 1, stack.getCarries(), false, lowest);
+  SmallVector<Value> incoming(readings.size());
+  SmallVector<Value> carries;
+  indices.resize(readings.size());
+  for (auto [i, reading] : llvm::enumerate(readings)) {
+    incoming[i] = first.getResult(i);
+    if (reading.kind == Reading::InRows) {
+      indices[i] = indexOfAll(reading);
+      incoming[i] = gathered(builder, incoming[i], reading.rows, indices[i]);
+    }
+    if (reading.kind != Reading::Nowhere)
+      carries.push_back(incoming[i]);
+  }
+  auto last = StackOp::create(builder, stack.getLoc(), ValueRange(carries).getTypes(), 1, carries, false, lowest + count - 1);
+  fillLast(first, last, incoming);
+  unsigned next = 0;
+  for (auto [i, reading] : llvm::enumerate(readings)) {
+    if (reading.kind == Reading::Whole)
+      stack.getResult(i).replaceAllUsesWith(last.getResult(next));
+    if (reading.kind == Reading::InRows)
+      replaceReads(reading, last.getResult(next));
+    next += reading.kind != Reading::Nowhere;
+  }
+  first.getBody().takeBody(stack.getBody());
+  stack.erase();
+}
+
+struct LastLayer : impl::LastLayerBase<LastLayer> {
+  using LastLayerBase::LastLayerBase;
+  void runOnOperation() override {
+    auto kind = getOperation()->getAttrOfType<StringAttr>("tenon.kind");
+    if (!kind || kind.getValue() != "train")
+      return;
+    for (StackOp stack : llvm::to_vector(getOperation().getBody().front().getOps<StackOp>()))
+      LastLayerOf(stack).run();
+  }
+};
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,43 @@
+// How the results of a stack are read, and what an op reads of its operands to make rows of its results.
+#pragma once
+#include "dialect/TenonDialect.h"
+
+namespace tenon {
+
+/// Which rows of a tensor are read: along `dim` those that `result` of the stack is read at, an own list for each index of
+/// `batch` (dimensions of the tensor).
+struct Rows {
+  unsigned result = 0;
+  int64_t dim = 0;
+  llvm::SmallVector<int64_t> batch;
+  bool operator==(const Rows &other) const = default;
+};
+
+/// A gather or slice that picks rows along one dimension and keeps the order of the others.
+struct Pick {
+  mlir::Operation *op;
+  int64_t dim;
+  int64_t rows;
+  bool keepsDim; // false: `rows` is 1, and the dimension is gone
+  GatherOp gather() const { return mlir::dyn_cast<GatherOp>(op); }
+};
+
+/// How a result of a stack is read.
+struct Reading {
+  enum Kind { Whole, Nowhere, InRows } kind = Whole;
+  Rows rows;
+  llvm::SmallVector<Pick> picks;
+  int64_t count = 0; // rows of all picks
+};
+/// In rows: by picks along one dimension, of a known number of rows, at most half of all.
+Reading readingOf(mlir::OpResult result);
+
+/// Which rows a pick reads, and what the dimensions of this index are: places in the batch of `rows`, or behind it.
+std::pair<mlir::Value, llvm::SmallVector<int64_t>> indexOf(mlir::OpBuilder &builder, const Pick &pick, const Rows &rows);
+
+enum class Need { Whole, Rows, Unknown };
+/// What an op that is computed at `rows` of its results reads of an operand: all of it where it has no such rows, or `needed` of
+/// it. Unknown: the op mixes rows, draws by where its elements stand, or this cannot be said.
+Need needOf(mlir::Operation *op, mlir::OpOperand &operand, const Rows &rows, Rows &needed);
+
+} // namespace tenon
