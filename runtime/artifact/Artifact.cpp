@@ -1,5 +1,6 @@
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Devices.h"
+#include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <filesystem>
 
@@ -39,6 +40,8 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   auto described = describe(path, tierName);
   if (!described.ok() || (*described)->runsCode())
     return described;
+  if ((*described)->lacking.failed())
+    return (*described)->lacking.in((*described)->path());
   auto device = deviceFor((*described)->manifest().device);
   if (!device.ok())
     return device.status().in((*described)->path());
@@ -113,7 +116,15 @@ Status Artifact::read(std::string_view tierName, bool runs) {
       return status;
     entries.push_back(match);
   }
-  return runsCode() ? loaded->choose(entries, description.tiers, tierName) : Status();
+  if (!runsCode())
+    return {};
+  Status chosen = loaded->choose(entries, description.tiers, tierName);
+  const bool hasTier = tierName.empty() || tierName == kBestTier ||
+                       std::find(description.tiers.begin(), description.tiers.end(), tierName) != description.tiers.end();
+  if (runs || !hasTier)
+    return chosen;
+  lacking = chosen;
+  return {};
 }
 
 Status Artifact::matchEntry(const EntryInfo &info, const TnEntry &entry) const {

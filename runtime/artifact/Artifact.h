@@ -16,7 +16,8 @@ public:
   static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName, Device &device);
   /// On the device that its manifest names.
   static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {});
-  /// For its manifest and its parameters, which lie on the host: as `open` where the host runs its code, else no code of it runs.
+  /// For its manifest and its parameters, which lie on the host: as `open` where the host runs its code, else no code of it runs,
+  /// be it for another device or for processors with what this one lacks.
   static Expected<std::shared_ptr<const Artifact>> describe(const std::string &path, std::string_view tierName = {});
   /// An artifact linked into the program. The table must outlive the result.
   static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {},
@@ -29,8 +30,8 @@ public:
   Device &device() const { return *owner; }
   DeviceCode &code() const { return *loaded; }
   std::string_view tier() const { return loaded->variant(); }
-  /// False: it was opened by `describe` on a machine that is not asked for its device.
-  bool runsCode() const { return owner->runsCodeFor(description.device); }
+  /// False: it was opened by `describe` on a machine that is not asked for its device, or that lacks what its code needs.
+  bool runsCode() const { return owner->runsCodeFor(description.device) && lacking.ok(); }
   /// Index into manifest().entries, -1 if there is none of that name.
   int entryIndex(std::string_view name) const;
   const TnEntry &entry(int index) const { return *entries[index]; }
@@ -48,6 +49,7 @@ private:
   const TnArtifact *table;
   std::vector<const TnEntry *> entries; // in manifest order
   Manifest description;
+  Status lacking; // why none of its tiers, or not the one that was asked for, runs on the device that it is for
   std::string libraryPath, libraryDirectory;
 };
 

@@ -245,6 +245,8 @@ void printHead(const Manifest &manifest, const runtime::Artifact &artifact) {
       show("factors of these in %s: %s\n", std::string(nameOf(type)).c_str(), paths.c_str());
   if (artifact.runsCode())
     show("tier in use: %s%s\n", std::string(artifact.tier()).c_str(), lackingTiers(manifest).c_str());
+  else if (manifest.device == artifact.device().name())
+    show("no tier in use, this machine has not what it needs%s\n", lackingTiers(manifest).c_str());
   else
     show("for the device %s: %s\n", manifest.device.c_str(), manifest.triple.c_str());
   if (!manifest.optimizer.empty())
@@ -288,8 +290,10 @@ Status run(Options &options) {
   }
   printHead(manifest, *model->artifact);
   printParameters(manifest);
-  const std::string_view variant =
-      model->artifact->runsCode() ? model->artifact->tier() : std::string_view(manifest.tiers.front());
+  const bool isNamed = std::find(manifest.tiers.begin(), manifest.tiers.end(), options.model.tier) != manifest.tiers.end();
+  const std::string_view variant = model->artifact->runsCode() ? model->artifact->tier()
+                                   : isNamed                   ? std::string_view(options.model.tier)
+                                                               : std::string_view(manifest.tiers.front());
   for (size_t i = 0; i < reports.size(); ++i) {
     printEntry(reports[i], variant);
     for (const GpuCode &code : *gpu)
