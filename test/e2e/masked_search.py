@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""models/unilm.tn with `feed = mask`: the search over `step`, which reads a source once and takes the place of each mask back, against
-the form of training: entry `fill` on source, text and mask, all of it again at each step, by masks for `task` 3 and without
-padding inside of a row.
+"""models/unilm.tn with `feed = mask`: the search over `step`, which reads a source once and takes the place of each mask back,
+against the form of training: entry `fill` on source, text and mask, all of it again at each step, by masks for `task` 3 and
+without padding inside of a row.
 
 usage: masked_search.py FOLDER [--f64] [--spoil kept]
 

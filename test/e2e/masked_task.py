@@ -1,7 +1,7 @@
-"""A reversing task for models/unilm.tn: masked_task.py FOLDER ROWS writes vocab.txt, train.src, train.tgt, pairs.tn and, of other rows,
-ids.npy, prefix.npy, gap.npy; masked_task.py --compare FOLDER FILE counts what `tenon generate --json` made of these.
+"""A reversing task for models/unilm.tn: masked_task.py FOLDER ROWS STEPS writes vocab.txt, train.src, train.tgt, pairs.tn and, of
+other rows, ids.npy, prefix.npy, gap.npy; masked_task.py --compare FOLDER FILE counts what `tenon generate --json` made of these.
 
-Sources are 2 to 5 letters in `[CLS] .. [SEP]`, padded to one length; the text to be made are the letters from the last to the first.
+Sources are 2 to 5 letters in `[CLS] .. [SEP]`, padded to one length; the text to be made has them from the last to the first.
 """
 import json
 import os
