@@ -90,7 +90,8 @@ static constexpr ExplainPage kRecipesAsAWhole[] = {
      "the logits of the next one. So the entry must read ids: index(V)[B, T] and no other input, its first output must be logits "
      "with the axes [B, T, V], and it must keep what came before: by walking along T (`out step(T) = logits`), or in a `state` "
      "as Transformer-XL does. `beam` wants an entry that walks; beside one input of symbols along T it, and `greedy`, may read "
-     "what has no axis T, such as a source.",
+     "what has no axis T, such as a source. So does `feed = mask`: the next symbol is read at a mask behind the text, whose "
+     "place is taken back.",
      "out logits\ngenerate GPT2 as sample { entry = infer  method = greedy }",
      "out step(T) = logits\ngenerate GPT2 as sample { entry = step  method = greedy }"},
     {"T0626", "a loss that no parameter reaches",

@@ -10,8 +10,8 @@ namespace {
 class GenerationCheck {
 public:
   GenerationCheck(const CheckedRecipe &recipe, const Setting &method, const Setting &place, const Entry &entry,
-                  Diagnostics &diagnostics)
-      : method(method), place(place), entry(entry), recipe(recipe), diagnostics(diagnostics) {
+                  const Node *lastPlace, Diagnostics &diagnostics)
+      : method(method), place(place), entry(entry), lastPlace(lastPlace), recipe(recipe), diagnostics(diagnostics) {
     for (const Input &input : entry.inputs)
       (isAlong(input) ? along : others).push_back(&input);
   }
@@ -24,7 +24,14 @@ private:
                        [&](AxisId axis) { return entry.axes[axis].name == entry.walkedAxis; });
   }
   /// Whether several texts are made at once, each of what else the entry reads (runtime/generate/Search.h).
-  bool searches() const { return method.text == "beam" || (method.text == "greedy" && walks() && !others.empty()); }
+  bool searches() const { return method.text == "beam" || maskFeed() || (method.text == "greedy" && walks() && !others.empty()); }
+  /// The value of `feed = mask`, or null.
+  const Setting *maskFeed() const {
+    for (const auto &[name, value] : method.keywords)
+      if (name == "feed" && value->text == "mask")
+        return value.get();
+    return nullptr;
+  }
   void refuse(const std::string &why, const std::string &help) {
     Diagnostic &error = diagnostics.error("T0625", place.range, "the entry `" + entry.name + "` " + why, "cannot generate");
     error.notes.emplace_back("help", help);
@@ -44,6 +51,7 @@ private:
 
   const Setting &method, &place;
   const Entry &entry;
+  const Node *lastPlace;
   const CheckedRecipe &recipe;
   Diagnostics &diagnostics;
   std::vector<const Input *> along, others;
@@ -89,6 +97,13 @@ void GenerationCheck::checkSearch() {
     return;
   }
   checkLogits(*along[0]);
+  const Setting *feed = maskFeed();
+  if (feed && lastPlace)
+    diagnostics.error("T0690", feed->range,
+                      "not supported yet: `feed = mask` with the entry `" + entry.name + "`, which goes on from what a " +
+                          (lastPlace->op == Op::Scan ? "scan" : "window") + " along " + entry.walkedAxis +
+                          " left at its last place, and so cannot take the place of the mask back",
+                      "in generate block `" + recipe.name + "`");
 }
 
 void GenerationCheck::checkLogits(const Input &ids) {
@@ -147,10 +162,10 @@ void GenerationCheck::run() {
 
 } // namespace
 
-void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
+void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, const Node *lastPlace, Diagnostics &diagnostics) {
   const Setting *method = recipe.find("method"), *place = recipe.find("entry");
   if (method && place && schema::works("method", method->text)) // others: T0690, when they are asked for
-    GenerationCheck(recipe, *method, *place, entry, diagnostics).run();
+    GenerationCheck(recipe, *method, *place, entry, lastPlace, diagnostics).run();
 }
 
 } // namespace tenon

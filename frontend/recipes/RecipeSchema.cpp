@@ -27,8 +27,8 @@ const std::vector<Parameter> &settings(bool train) {
                                                      call("average", "average"),
                                                      whole("seed", 0)};
   static const std::vector<Parameter> forGeneration = {required(of("entry", Type::Entry)), required(call("method", "method")),
-                                                       of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
-                                                       whole("seed", 0)};
+                                                       of("start", Type::TextOrInt),       of("stop", Type::TextOrInt),
+                                                       of("mask", Type::TextOrInt),        whole("seed", 0)};
   return train ? forTraining : forGeneration;
 }
 
@@ -121,7 +121,8 @@ static std::vector<Function> runs() {
 static std::vector<Function> methods() {
   Parameter limit = starting(of("limit", Type::TextOrInt), 400);
   limit.low = 1;
-  return {{"method", "greedy", {limit}, false, {}},
+  const Parameter feed = choice("feed", {"token", "mask"});
+  return {{"method", "greedy", {limit, feed}, false, {}},
           {"method",
            "sample",
            {starting(positive("temperature"), 1),
@@ -133,7 +134,7 @@ static std::vector<Function> methods() {
           {"method",
            "beam",
            {required(whole("size")), starting(real("alpha"), 0.6), choice("rule", {"t2t", "hf", "unilm"}), limit,
-            whole("no_repeat", 0), unsupported(choice("feed", {"token", "mask"}))},
+            whole("no_repeat", 0), feed},
            false,
            {}}};
 }

@@ -68,8 +68,9 @@ void warnNotEvaluated(const CheckedRecipe &recipe, const Setting &data, bool has
 std::vector<std::string> inputsFromFiles(const CheckedRecipe &recipe);
 
 /// T0625: a `generate` block whose entry cannot be fed by its own text. `entry` is the one that is written, not the one that
-/// walks: so `tenon check` and `tenon compile` say the same.
-void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
+/// walks: so `tenon check` and `tenon compile` say the same. `lastPlace`: what in it goes on from its last place alone
+/// (walk/Walk.h), or null.
+void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, const Node *lastPlace, Diagnostics &diagnostics);
 
 /// T0621, T0622: two recipes of one name, a recipe of an unknown model (or layer: for names tables, see Names.h).
 void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,

@@ -25,6 +25,16 @@ std::vector<AxisId> placesOf(const Entry &entry, AxisId walked) {
   return {places.begin(), places.end()};
 }
 
+const Node *goesOnFromLastPlace(const Entry &entry) {
+  const std::vector<AxisId> places = placesOf(entry, entry.walked);
+  for (const Node &node : entry.nodes)
+    for (size_t i = 0; i < node.axesFrom.size(); ++i)
+      if ((node.op == Op::Scan || (node.op == Op::Window && node.windows[i].padLow > 0)) &&
+          std::find(places.begin(), places.end(), node.axesFrom[i]) != places.end())
+        return &node;
+  return nullptr;
+}
+
 std::optional<unsigned> walkedDim(const Entry &entry, AxisId walked) {
   const Size &size = entry.axes[walked].size;
   bool plain = size.constant() == 0 && size.coefficients().size() == 1 && size.coefficients().begin()->second == 1;

@@ -22,6 +22,10 @@ bool endsRecurrence(const Entry &entry, uint32_t state, NodeId next, AxisId walk
 /// The symbolic dim that is the size of the walked axis; nothing if that is a number or another form.
 std::optional<unsigned> walkedDim(const Entry &entry, AxisId walked);
 
+/// Where an entry that walks goes on from what its last place left, a carry or the rows of a window, so that it goes back to its
+/// beginning alone; null: nowhere.
+const Node *goesOnFromLastPlace(const Entry &entry);
+
 /// What in an entry that walks an axis needs places that come later, in words for messages; empty if nothing does.
 class Walk {
 public:

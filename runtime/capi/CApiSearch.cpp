@@ -36,11 +36,15 @@ Expected<generate::Settings> readBlock(const tn_model &model, const char *block)
 Status apply(const tn_beam &beam, generate::Settings &settings) {
   if (beam.rule < TN_BEAM_T2T || beam.rule > TN_BEAM_UNILM)
     return usageError("a beam search has the rules 0 (t2t), 1 (hf) and 2 (unilm), not ", beam.rule);
+  if (beam.feed != TN_FEED_TOKEN && beam.feed != TN_FEED_MASK)
+    return usageError("a beam search feeds 0 (the last symbol) or 1 (a mask behind it), not ", beam.feed);
   if (beam.no_repeat < 0 || beam.limit < -1)
     return usageError("no_repeat is at least 0, and a limit at least 0, or -1 for the block's");
   settings.beam = {beam.size, static_cast<generate::BeamRule>(beam.rule), beam.alpha, beam.no_repeat};
   settings.stop.clear();
   settings.stopSymbol = beam.stop < 0 ? std::nullopt : std::optional<int32_t>(beam.stop);
+  settings.feedsMask = beam.feed == TN_FEED_MASK;
+  settings.maskSymbol = beam.mask < 0 ? std::nullopt : std::optional<int32_t>(beam.mask);
   if (beam.limit >= 0) {
     settings.limit = beam.limit;
     settings.limitOver.clear();
@@ -87,7 +91,9 @@ tn_error *tn_model_beam(const tn_model *model, const char *block, tn_beam *beam)
              static_cast<int32_t>(settings->beam.rule),
              settings->stopSymbol.value_or(-1),
              settings->beam.noRepeat,
-             settings->limitOver.empty() ? settings->limit : -1};
+             settings->limitOver.empty() ? settings->limit : -1,
+             settings->feedsMask ? TN_FEED_MASK : TN_FEED_TOKEN,
+             settings->maskSymbol.value_or(-1)};
     return {};
   });
 }

@@ -23,6 +23,9 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
                                                        std::shared_ptr<runtime::ThreadPool> pool) {
   if (Status status = checkMethod(settings.method); status.failed())
     return status;
+  if (settings.feedsMask)
+    return inputError(
+        "feed = mask is for a search (`tenon generate`, tn_search_create); symbol by symbol a text feeds its last one");
   const EntryInfo *entry = parameters->manifest().findEntry(settings.entry);
   if (!entry) {
     std::string others;

@@ -59,6 +59,17 @@ Status Search::checkEntry() {
   if (!dimOf(walked().shape[0]) || !dimOf(walked().shape[1]))
     return inputError("the entry ", info.name,
                       " was compiled for a fixed number of texts or places; a beam search needs both open");
+  return settings.feedsMask ? checkMask() : Status();
+}
+
+Status Search::checkMask() const {
+  if (!settings.maskSymbol)
+    return inputError(
+        "feed = mask: which symbol the mask is was not given; `mask` of a generate block, or of a tn_beam, is its number");
+  for (const runtime::StateInfo &state : entry().states)
+    if (state.ofLastPlace)
+      return inputError("not supported yet: feed = mask with the entry ", entry().name, ", which keeps of '", state.name,
+                        "' what its last place left and so cannot take the place of the mask back");
   return {};
 }
 
@@ -136,9 +147,9 @@ Status Search::fillInputs(Context &context, const SearchInputs &inputs, int64_t 
 Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
   texts = inputs.texts;
   const int64_t rows = texts * settings.beam.size, prompt = static_cast<int64_t>(inputs.prompts[0].size());
-  // The last symbol is not fed.
-  const int64_t room = prompt + std::max<int64_t>(limit - 1, 0);
-  auto made = makeContext(settings.entry, rows, 1, inputs, room);
+  // The last symbol is not fed. Behind the one before it there may be a mask.
+  const int64_t room = prompt + std::max<int64_t>(limit - 1, 0) + placesPerSymbol() - 1;
+  auto made = makeContext(settings.entry, rows, placesPerSymbol(), inputs, room);
   if (!made.ok())
     return made.status();
   single = made.take();
@@ -165,9 +176,9 @@ Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
 
 /// Of all rows, so that each has the places of its prompt.
 Status Search::feedPrompts(const SearchInputs &inputs) {
-  const auto length = static_cast<int64_t>(inputs.prompts[0].size());
+  const int64_t length = static_cast<int64_t>(inputs.prompts[0].size()) + placesPerSymbol() - 1;
   std::unique_ptr<Context> window;
-  if (length > 1) {
+  if (length > placesPerSymbol()) {
     SearchInputs same = inputs;
     auto made = makeContext(settings.entry, texts * settings.beam.size, length, same, single->capacity());
     if (!made.ok())
@@ -185,13 +196,21 @@ Status Search::feedPrompts(const SearchInputs &inputs) {
   for (int64_t row = 0; row < texts * settings.beam.size; ++row) {
     const std::vector<int32_t> &prompt = inputs.prompts[static_cast<size_t>(row / settings.beam.size)];
     ids = std::copy(prompt.begin(), prompt.end(), ids);
+    if (settings.feedsMask)
+      *ids++ = *settings.maskSymbol;
     pastOf.push_back(prompt);
     rowOf[static_cast<size_t>(row)] = row;
   }
+  Status status = runAndRead(context);
+  return status.ok() && window ? single->copyStatesFrom(*window) : status;
+}
+
+/// A mask's place is taken back: what was kept of it is written over by the symbol that the search chooses for it.
+Status Search::runAndRead(Context &context) {
   Status status = context.run();
   if (status.ok())
     status = readLogProbabilities(context);
-  return status.ok() && window ? single->copyStatesFrom(*window) : status;
+  return status.ok() && settings.feedsMask ? context.rewind(context.position() - 1) : status;
 }
 
 /// Of the last place, in the order of the beams.
@@ -255,11 +274,13 @@ Status Search::feedSymbols(const BeamSearch &search) {
   for (size_t beam = 0; beam < rowOf.size(); ++beam) {
     // What is behind a stop is not read; a vocabulary may have no such symbol.
     const int32_t symbol = std::max(search.chosen()[beam], 0);
-    ids[rowOf[beam]] = symbol;
+    int32_t *const to = ids + rowOf[beam] * placesPerSymbol();
+    to[0] = symbol;
+    if (settings.feedsMask)
+      to[1] = *settings.maskSymbol;
     pastOf[static_cast<size_t>(rowOf[beam])].push_back(symbol);
   }
-  Status status = single->run();
-  return status.ok() ? readLogProbabilities(*single) : status;
+  return runAndRead(*single);
 }
 
 Expected<std::vector<std::vector<Hypothesis>>> Search::run(const SearchInputs &inputs) {
@@ -275,6 +296,8 @@ Expected<std::vector<std::vector<Hypothesis>>> Search::run(const SearchInputs &i
   Status status = makeContexts(inputs, *limit);
   if (status.ok() && settings.stopSymbol && *settings.stopSymbol >= symbols)
     status = inputError("stop = ", *settings.stopSymbol, ": the model knows ", symbols, " symbols");
+  if (status.ok() && settings.feedsMask && *settings.maskSymbol >= symbols)
+    status = inputError("mask = ", *settings.maskSymbol, ": the model knows ", symbols, " symbols");
   if (status.ok())
     status = feedPrompts(inputs);
   if (status.failed())

@@ -19,11 +19,13 @@ struct SearchInputs {
 class Search {
 public:
   /// Input errors: an entry that does not walk, reads more than one input along the walk, or puts out no logits over one axis; a
-  /// beam of no size or of more than there are symbols.
+  /// beam of no size or of more than there are symbols; a mask that is fed to an entry which cannot take a place back, or that
+  /// has no number.
   static runtime::Expected<std::unique_ptr<Search>> create(std::shared_ptr<runtime::Parameters> parameters,
                                                            const Settings &settings, std::shared_ptr<runtime::ThreadPool> pool);
-  /// The inputs that a caller fills: all but the walked one.
+  /// The inputs that a caller fills: all but the walked one, which is `text`.
   std::vector<runtime::TensorInfo> inputs() const;
+  const runtime::TensorInfo &text() const { return walked(); }
   /// The axis of texts, and the dim that is its size.
   const std::string &batchAxis() const { return walked().axes[0]; }
   const std::string &batchDim() const;
@@ -36,6 +38,9 @@ private:
   const runtime::EntryInfo &entry() const { return *parameters->manifest().findEntry(settings.entry); }
   const runtime::TensorInfo &walked() const { return entry().inputs[walkedInput]; }
   Status checkEntry();
+  Status checkMask() const;
+  /// Places of a call that brings one symbol: its own, and that of the mask.
+  int64_t placesPerSymbol() const { return settings.feedsMask ? 2 : 1; }
   std::optional<int64_t> boundSize(const std::string &axis) const;
   runtime::Expected<int64_t> limitFor(const std::map<std::string, int64_t> &dims) const;
   Status makeContexts(const SearchInputs &inputs, int64_t limit);
@@ -44,6 +49,7 @@ private:
   Status fillInputs(runtime::Context &context, const SearchInputs &inputs, int64_t times) const;
   Status feedPrompts(const SearchInputs &inputs);
   Status feedSymbols(const BeamSearch &search);
+  Status runAndRead(runtime::Context &context);
   Status readLogProbabilities(const runtime::Context &context);
   Status moveRows(const BeamSearch &search);
 
@@ -52,7 +58,7 @@ private:
   Settings settings;
   size_t walkedInput = 0;
   // Of the batch under way.
-  std::unique_ptr<runtime::Context> single; // one symbol per call and row
+  std::unique_ptr<runtime::Context> single; // one symbol per call and row, and the mask where it is fed
   std::optional<KeptRows> kept;
   int64_t texts = 0, symbols = 0;
   std::vector<int64_t> rowOf;               // per beam: the row of the batch where its past is kept

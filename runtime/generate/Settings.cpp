@@ -66,6 +66,8 @@ Status readMethod(const JsonValue &value, Settings &settings) {
     settings.limitOver = form->dim;
     settings.limit = form->more;
   }
+  const JsonValue *feed = keywords->find("feed");
+  settings.feedsMask = feed && feed->isString() && feed->text == "mask";
   if (settings.searches)
     if (Status status = readBeam(*keywords, settings.beam); status.failed())
       return status;
@@ -97,8 +99,9 @@ Status readTexts(const JsonValue &values, Settings &settings) {
   };
   if (const JsonValue *seed = values.find("seed"); seed && seed->isNumber())
     settings.seed = static_cast<uint64_t>(seed->integer);
-  for (const Status &status : {read("entry", settings.entry, nullptr), read("start", settings.start, &settings.startSymbol),
-                               read("stop", settings.stop, &settings.stopSymbol)})
+  for (const Status &status :
+       {read("entry", settings.entry, nullptr), read("start", settings.start, &settings.startSymbol),
+        read("stop", settings.stop, &settings.stopSymbol), read("mask", settings.mask, &settings.maskSymbol)})
     if (status.failed())
       return status;
   return {};

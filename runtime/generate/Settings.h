@@ -19,6 +19,9 @@ struct Settings {
   std::string limitOver;                          // beyond the size of this dim; empty: of none
   std::string start, stop;                        // text, or a symbol of the vocabulary such as <|endoftext|>
   std::optional<int32_t> startSymbol, stopSymbol; // the same as numbers, where the block has numbers
+  bool feedsMask = false;                         // a search reads the next symbol at a mask behind the last one
+  std::string mask;                               // which symbol that is; empty: the vocabulary's
+  std::optional<int32_t> maskSymbol;
   uint64_t seed = 0;
 };
 /// Always the most probable symbol, as a beam search: for entries that read more than the text.

@@ -2,10 +2,11 @@
 """Beam search of the runtime, over `step` with kept rows that follow the beams, against an implementation of each rule that calls
 entry `infer` on whole prefixes (support/beams.py).
 
-usage: beam.py SPEC RULE [--spoil FAULT]
+usage: beam.py SPEC RULE [--mask] [--spoil FAULT]
 
 Drawn cases: sizes of 1 to all symbols, exponents, limits, stops, repeats, prompts of one symbol and more, batches of one and
-three texts. Symbols have to be the same, scores within 1e-9. --spoil gives the implementation a fault, which must be noticed.
+three texts. Symbols have to be the same, scores within 1e-9. --mask: feed = mask, and the whole prefixes have a mask behind them.
+--spoil gives the implementation a fault, which must be noticed; `kept`: masks stay in front of what was chosen for them.
 """
 import argparse
 import math
@@ -29,8 +30,10 @@ class Whole:
     def __init__(self, artifact):
         self.artifact, self.contexts = artifact, {}
 
-    def scorer(self, sources):
+    def scorer(self, sources, begun, beam, keeps):
         def score(asked):
+            if beam.feed:
+                asked = [(number, beams.behind_mask(text, begun, beam.mask, keeps)) for number, text in asked]
             size = (len(asked), len(asked[0][1]))
             if size not in self.contexts:
                 self.contexts[size] = Model(self.artifact, "infer", {"B": size[0], "S": SOURCE, "T": size[1]})
@@ -50,7 +53,7 @@ def normalized(row):
     return [x - (highest + math.log(total)) for x in row]
 
 
-def drawn(draw, rule):
+def drawn(draw, rule, feeds_mask):
     texts = draw.choice([1, 3])
     sources = {"src": tensor("i32", [[draw.randrange(V) for _ in range(SOURCE)] for _ in range(texts)]),
                "src_len": tensor("i32", [draw.randint(1, SOURCE) for _ in range(texts)]),
@@ -59,7 +62,7 @@ def drawn(draw, rule):
     length = draw.choice([1, 1, 3])
     prompts = [[draw.randrange(V) for _ in range(length)] for _ in range(texts)]
     beam = Beam(draw.choice([1, 2, 3, 4, V]), draw.choice([0.0, 0.6, 1.0, 2.0]), beams.RULES[rule][0], draw.randrange(V),
-                draw.choice([0, 0, 1, 2]), draw.choice([1, 5, 9]))
+                draw.choice([0, 0, 1, 2]), draw.choice([1, 5, 9]), int(feeds_mask), draw.randrange(V) if feeds_mask else 0)
     return sources, prompts, beam
 
 
@@ -79,14 +82,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("spec")
     parser.add_argument("rule", choices=sorted(beams.RULES))
-    parser.add_argument("--spoil", choices=["penalty", "parent", "stop"])
+    parser.add_argument("--mask", action="store_true")
+    parser.add_argument("--spoil", choices=["penalty", "parent", "stop", "kept"])
     options = parser.parse_args()
     artifact = driver.compiled(options.spec, "--tier", driver.best_tier(), "--f64", "--set", "deviation=0.4")
     model = Model(artifact, "step", {"B": 1, "S": 1, "T": 1, "T_capacity": 1})
     whole, draw, ended = Whole(artifact), random.Random(17), 0
     for case in range(CASES):
-        sources, prompts, beam = drawn(draw, options.rule)
-        want = beams.RULES[options.rule][1](whole.scorer(sources), prompts, beam, options.spoil)
+        sources, prompts, beam = drawn(draw, options.rule, options.mask)
+        score = whole.scorer(sources, len(prompts[0]), beam, options.spoil == "kept")
+        want = beams.RULES[options.rule][1](score, prompts, beam, options.spoil)
         got = model.search(beam, sources, prompts, threads=1 + case % 2)
         for number, (mine, theirs) in enumerate(zip(got, want)):
             ended += sum(end for _, _, end in mine)
@@ -94,7 +99,7 @@ def main():
                 sys.exit(f"WRONG: case {case}, text {number}, size {beam.size}, alpha {beam.alpha}, limit {beam.limit}, repeat "
                          f"{beam.no_repeat}, stop {beam.stop}:\n{mine}\ninstead of\n{theirs}")
         if beam.size == 1 and beam.alpha == 0 and options.rule != "t2t" and not beam.no_repeat:
-            greedy(whole.scorer(sources), prompts, beam, got)
+            greedy(score, prompts, beam, got)
     if ended < CASES // 4:
         sys.exit(f"WRONG: only {ended} texts end by their stop, so the rule is hardly tested")
     print(f"{options.rule}: {CASES} searches agree")

@@ -13,6 +13,14 @@ import math
 INFINITE = 1e7
 
 
+def behind_mask(text, begun, mask, keeps=False):
+    """What is read where the newest place is a mask behind `text`, whose first `begun` symbols were given. `keeps`, a fault: the
+    mask of each symbol that was made stays in front of it."""
+    if not keeps:
+        return text + [mask]
+    return text[:begun] + [each for symbol in text[begun:] for each in (mask, symbol)] + [mask]
+
+
 def forbid(rows, texts, count, first, penalty):
     """Adds `penalty` to symbols that would repeat a sequence of `count` symbols of text[first:]."""
     for row, text in zip(rows, texts):

@@ -60,7 +60,7 @@ def _write(values, write):
 
 class Beam(ctypes.Structure):
     _fields_ = [("size", ctypes.c_int64), ("alpha", ctypes.c_double), ("rule", ctypes.c_int32), ("stop", ctypes.c_int32),
-                ("no_repeat", ctypes.c_int64), ("limit", ctypes.c_int64)]
+                ("no_repeat", ctypes.c_int64), ("limit", ctypes.c_int64), ("feed", ctypes.c_int32), ("mask", ctypes.c_int32)]
 
 
 class Model:

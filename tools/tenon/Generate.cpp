@@ -36,6 +36,9 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
       return entry.status();
     settings->entry = *entry;
   }
+  if (settings->feedsMask && (options.temperature || options.topK || options.topP))
+    return usageError("the block feeds a mask behind the text (feed = mask), and a text that is drawn feeds its last symbol; "
+                      "--greedy and --beam SIZE read it at the mask");
   if (options.temperature || options.topK || options.topP)
     settings->method.greedy = settings->searches = false; // whatever the block says
   if (options.greedy)
@@ -47,7 +50,7 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
   if (options.alpha && !settings->searches)
     return usageError("--alpha is the length penalty of a beam search; pass --beam SIZE, or a block whose method is beam");
   const runtime::EntryInfo *entry = manifest.findEntry(settings->entry);
-  if (settings->method.greedy && entry && readsSources(*entry))
+  if (settings->method.greedy && entry && (settings->feedsMask || readsSources(*entry)))
     settings->searches = true, settings->beam = generate::greedyBeam();
   settings->method.temperature = options.temperature.value_or(settings->method.temperature);
   settings->method.topK = options.topK.value_or(settings->method.topK);

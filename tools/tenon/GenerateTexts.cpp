@@ -31,11 +31,13 @@ public:
   Status run();
 
 private:
+  Status findSymbols();
   Status readInputs(const generate::Search &search);
   Status readStart();
+  Status readPrompts(const TensorInfo &text);
   Status runBatch(generate::Search &search, int64_t first, int64_t count);
-  Status print(const std::vector<std::vector<Hypothesis>> &texts) const;
-  std::string textOf(const std::vector<int32_t> &symbols) const;
+  Status print(const std::vector<std::vector<Hypothesis>> &texts, const std::vector<std::vector<int32_t>> &begun) const;
+  std::string textOf(const std::vector<int32_t> &symbols, int32_t previous) const;
 
   TextsRequest request;
   const TextsOptions &options;
@@ -43,9 +45,28 @@ private:
   std::map<std::string, NpyArray> arrays;
   std::map<std::string, int64_t> dims;
   std::map<std::string, bool> hasRows;
-  std::vector<int32_t> start;
+  std::vector<std::vector<int32_t>> prompts; // of each text, or one of all
   int64_t total = 1;
 };
+
+/// The numbers of the symbols that the settings name.
+Status Texts::findSymbols() {
+  generate::Settings &settings = request.settings;
+  if (!settings.stop.empty()) {
+    settings.stopSymbol = request.vocabulary.find(settings.stop);
+    if (!settings.stopSymbol)
+      return usageError("a beam search ends texts at one symbol, and '", settings.stop, "' is none of the vocabulary");
+  }
+  if (!settings.feedsMask || settings.maskSymbol)
+    return {};
+  settings.maskSymbol = settings.mask.empty() ? request.vocabulary.special("mask") : request.vocabulary.find(settings.mask);
+  if (settings.maskSymbol)
+    return {};
+  if (!settings.mask.empty())
+    return usageError("mask = '", settings.mask, "' is no symbol of the vocabulary");
+  return usageError(
+      "feed = mask: the vocabulary has no <mask> or [MASK]; give the generate block mask = NUMBER, or --vocab FILE");
+}
 
 Status Texts::readInputs(const generate::Search &search) {
   infos = search.inputs();
@@ -55,8 +76,10 @@ Status Texts::readInputs(const generate::Search &search) {
   const runtime::EntryInfo &entry = *request.parameters->manifest().findEntry(request.settings.entry);
   std::string rowsOf;
   for (const auto &[name, file] : *files) {
-    auto info = std::find_if(infos.begin(), infos.end(), [&, &name = name](const TensorInfo &each) { return each.name == name; });
-    if (info == infos.end())
+    auto found =
+        std::find_if(infos.begin(), infos.end(), [&, &name = name](const TensorInfo &each) { return each.name == name; });
+    const TensorInfo *info = found != infos.end() ? &*found : name == search.text().name ? &search.text() : nullptr;
+    if (!info)
       return usageError("the entry ", entry.name, " has no input '", name, "' that a file could give");
     auto array = runtime::readNpy(file);
     if (!array.ok())
@@ -66,7 +89,8 @@ Status Texts::readInputs(const generate::Search &search) {
     for (size_t axis = 0; axis < info->shape.size(); ++axis) {
       const runtime::SizeForm &form = info->shape[axis];
       const auto size = static_cast<int64_t>(array->shape[axis]);
-      if (form.terms.size() != 1 || form.terms[0].second != 1 || form.constant != 0)
+      const bool isLength = info == &search.text() && axis == 1; // of what the texts begin with, and no size of the entry
+      if (isLength || form.terms.size() != 1 || form.terms[0].second != 1 || form.constant != 0)
         continue; // the context compares it
       const std::string &dim = entry.dims[form.terms[0].first].name;
       if (auto [known, isNew] = dims.emplace(dim, size); !isNew && known->second != size)
@@ -81,10 +105,29 @@ Status Texts::readInputs(const generate::Search &search) {
     if (hasRows[info.name])
       total = static_cast<int64_t>(arrays[info.name].shape[0]);
   }
+  return arrays.count(search.text().name) ? readPrompts(search.text()) : readStart();
+}
+
+/// A row of the file for each text.
+Status Texts::readPrompts(const TensorInfo &text) {
+  if (!request.prompt.empty())
+    return usageError("--prompt and --input ", text.name, " both say what the texts begin with; pass one of them");
+  const NpyArray &array = arrays.at(text.name);
+  total = static_cast<int64_t>(array.shape[0]);
+  const auto length = static_cast<int64_t>(array.shape[1]);
+  if (length < 1)
+    return inputError(text.name, ": a text goes on from at least one symbol, and the rows have none");
+  std::vector<int32_t> ids(static_cast<size_t>(total * length));
+  const std::vector<int64_t> shape{total, length};
+  if (Status status = runtime::npyToInput(array, text.name, text.type, shape, ids.data()); status.failed())
+    return status;
+  for (auto row = ids.begin(); row != ids.end(); row += length)
+    prompts.emplace_back(row, row + length);
   return {};
 }
 
 Status Texts::readStart() {
+  std::vector<int32_t> &start = prompts.emplace_back();
   if (!request.prompt.empty())
     return request.vocabulary.encode(request.prompt, start).in("prompt");
   const generate::Settings &settings = request.settings;
@@ -98,9 +141,9 @@ Status Texts::readStart() {
                        : Status();
 }
 
-std::string Texts::textOf(const std::vector<int32_t> &symbols) const {
+/// `previous`: what the text begins behind.
+std::string Texts::textOf(const std::vector<int32_t> &symbols, int32_t previous) const {
   std::string text;
-  int32_t previous = start.back();
   for (int32_t symbol : symbols) {
     text += symbol < request.vocabulary.size() ? request.vocabulary.text(symbol, previous) : concat("<", symbol, ">");
     previous = symbol;
@@ -108,11 +151,13 @@ std::string Texts::textOf(const std::vector<int32_t> &symbols) const {
   return text;
 }
 
-Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts) const {
+Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts, const std::vector<std::vector<int32_t>> &begun) const {
   std::string lines;
-  for (const std::vector<Hypothesis> &found : texts) {
+  for (size_t number = 0; number < texts.size(); ++number) {
+    const std::vector<Hypothesis> &found = texts[number];
+    const int32_t previous = begun[number].back();
     if (!options.json) {
-      lines += textOf(found[0].symbols) + "\n";
+      lines += textOf(found[0].symbols, previous) + "\n";
       continue;
     }
     std::string list;
@@ -124,7 +169,7 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts) const {
       snprintf(score, sizeof score, "%.17g", each.score);
       list += concat(list.empty() ? "" : ", ", "{\"ids\": [", ids, "], \"score\": ", score,
                      ", \"ended\": ", each.ended ? "true" : "false",
-                     ", \"text\": ", runtime::quoteJson(wellFormed(textOf(each.symbols))), "}");
+                     ", \"text\": ", runtime::quoteJson(wellFormed(textOf(each.symbols, previous))), "}");
     }
     lines += "[" + list + "]\n";
   }
@@ -137,7 +182,10 @@ Status Texts::runBatch(generate::Search &search, int64_t first, int64_t count) {
   inputs.texts = count;
   inputs.dims = dims;
   inputs.dims.erase(search.batchDim());
-  inputs.prompts.assign(static_cast<size_t>(count), start);
+  if (static_cast<int64_t>(prompts.size()) == total)
+    inputs.prompts.assign(prompts.begin() + first, prompts.begin() + first + count);
+  else
+    inputs.prompts.assign(static_cast<size_t>(count), prompts[0]);
   inputs.fill = [&](const runtime::BoundTensor &tensor, void *values) {
     const NpyArray &whole = arrays.at(tensor.name);
     if (!hasRows.at(tensor.name))
@@ -150,23 +198,18 @@ Status Texts::runBatch(generate::Search &search, int64_t first, int64_t count) {
     return runtime::npyToInput(part, tensor.name, tensor.type, tensor.shape, values);
   };
   auto texts = search.run(inputs);
-  return texts.ok() ? print(*texts) : texts.status();
+  return texts.ok() ? print(*texts, inputs.prompts) : texts.status();
 }
 
 Status Texts::run() {
   if (options.batch && *options.batch < 1)
     return usageError("--batch is a number of texts, at least 1");
-  if (!request.settings.stop.empty()) {
-    request.settings.stopSymbol = request.vocabulary.find(request.settings.stop);
-    if (!request.settings.stopSymbol)
-      return usageError("a beam search ends texts at one symbol, and '", request.settings.stop, "' is none of the vocabulary");
-  }
+  if (Status status = findSymbols(); status.failed())
+    return status;
   auto search = generate::Search::create(request.parameters, request.settings, request.pool);
   if (!search.ok())
     return search.status();
   Status status = readInputs(**search);
-  if (status.ok())
-    status = readStart();
   const int64_t batch = options.batch.value_or(kBatch);
   for (int64_t first = 0; first < total && status.ok(); first += batch)
     status = runBatch(**search, first, std::min(batch, total - first));
@@ -176,7 +219,9 @@ Status Texts::run() {
 } // namespace
 
 void addTextsOptions(CLI::App &command, TextsOptions &options) {
-  command.add_option("--input", options.inputs, "what a beam search (or greedy) reads besides the text: a row for each text")
+  command
+      .add_option("--input", options.inputs,
+                  "what a beam search (or greedy) reads: a row for each text; of the text itself: what it begins with")
       ->type_name("NAME=@FILE.npy");
   command.add_option("--batch", options.batch, "texts that a beam search makes at once (default 32)")->transform(whole());
   command.add_flag("--json", options.json, "of a beam search: per text its hypotheses, best first, with symbols and scores");

@@ -75,9 +75,11 @@ bool Checker::demandOuts() {
                 error("T0901", axis.range,
                       "not supported yet: an entry that walks two axes, here " + graph.entry.walkedAxis + " and " + axis.text +
                           ": what is kept of one would change with every new place of the other"))
-          mistake->notes.push_back({"help",
-                                    "walk the text that is made, and give the other, such as a source, whole in every call: "
-                                    "what depends on it alone is computed once per text"});
+          mistake->notes.push_back(
+              {"help",
+               "`out " + request.name + "(" + graph.entry.walkedAxis + ")` or `out " + request.name + "(" + axis.text +
+                   ")`: walk the axis along which a text is made, and no other. What has the other one, such as a source, is "
+                   "given whole in front of the first call, and what depends on it alone is computed once per text"});
       graph.entry.walkedAxis = axis.text;
       graph.entry.walkedRange = axis.range;
     }

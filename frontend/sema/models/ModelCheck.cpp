@@ -10,6 +10,7 @@
 #include "frontend/sema/models/ModelEntries.h"
 #include "frontend/sema/models/Reach.h"
 #include "frontend/walk/Step.h"
+#include "frontend/walk/Walk.h"
 #include <algorithm>
 #include <set>
 
@@ -249,7 +250,7 @@ private:
     if (const Setting *name = recipe.find("entry"))
       request.name = name->text;
     if (auto entry = Checker(session, model, request).run(); entry && isFor(recipe, *entry))
-      checkGeneration(recipe, *entry, session.diagnostics);
+      checkGeneration(recipe, *entry, entry->walkedAxis.empty() ? nullptr : goesOnFromLastPlace(*entry), session.diagnostics);
   }
   /// --set first: it wins over the configs that a recipe binds.
   Sets withConfigs(const RecipeBinds &own) const {

@@ -245,6 +245,7 @@ TN_API const char *tn_generator_note(const tn_generator *generator);
 
 /* ---- beam search: several texts at once, each of what else the entry reads (docs/recipes.md, `generate`) ---- */
 enum tn_beam_rule { TN_BEAM_T2T = 0, TN_BEAM_HF = 1, TN_BEAM_UNILM = 2 };
+enum tn_beam_feed { TN_FEED_TOKEN = 0, TN_FEED_MASK = 1 };
 typedef struct tn_beam {
   int64_t size;      /* texts that it goes on with, per text that is made */
   double alpha;      /* exponent of the length penalty */
@@ -252,9 +253,11 @@ typedef struct tn_beam {
   int32_t stop;      /* the symbol that ends a text; -1: only the limit does */
   int64_t no_repeat; /* no sequence of so many symbols twice; 0: any */
   int64_t limit;     /* symbols to make; -1: as the block says, which may depend on sizes of the inputs */
+  int32_t feed;      /* tn_beam_feed: where the next symbol is read: at the last one, or at a mask behind it */
+  int32_t mask;      /* the number of that mask */
 } tn_beam;
 /* Settings of a generate block: NULL is the first one. Of a block whose method is greedy: a beam of 1 that is always the most
- * probable symbol. `limit` is -1 where it depends on sizes. */
+ * probable symbol. `limit` is -1 where it depends on sizes, `mask` where the block gives no number. */
 TN_API tn_error *tn_model_beam(const tn_model *model, const char *block, tn_beam *beam);
 
 typedef struct tn_search tn_search;
