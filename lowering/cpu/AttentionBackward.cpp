@@ -272,17 +272,22 @@ private:
       });
       queryGradients.add(block, wanted.query);
     }
-    if (terms.band && wanted.band())
-      emitBand(block, ahead.table);
+    if (terms.band && wanted.band()) {
+      const bool adds = wanted.positionQuery && block.runs.memory;
+      if (adds)
+        on.fill(queryGrads, emit.constant(0), emit.mul(rows, keyStride), zero);
+      terms.forBandParts(block, [&](const AttentionScores::BandPart &part) { emitBand(block, part, ahead.table); });
+      queryGradients.add(block, wanted.positionQuery);
+    }
     if (wanted.keyBand())
       relativeKeys.addGradients(block, mask, scoreGrads, bool(wanted.positionKey), tableGradients.keyTable);
   }
 
   /// Gradients by relative position, from the band that SoftmaxGradient filled.
-  void emitBand(const Block &block, ArrayRef<RowsAhead> ahead) {
-    Value places = emit.sub(block.bandHigh, block.bandLow), rows = block.rows, one = on.number(1);
-    Value first = emit.add(block.bandStart, block.bandLow), here = on.at(terms.band, block.bandLow);
-    Staircase stairs = terms.from(block.bandStairs, block.bandLow);
+  void emitBand(const Block &block, const AttentionScores::BandPart &part, ArrayRef<RowsAhead> ahead) {
+    Value places = emit.sub(part.high, part.low), rows = block.rows, one = on.number(1);
+    Value first = emit.add(block.bandStart, part.low), here = on.at(terms.band, part.low);
+    Staircase stairs = terms.from(block.bandStairs, part.low);
     if (wanted.table)
       emit.branch(emit.less(emit.constant(0), places), [&] {
         on.packRows(on.inScratch(terms.positionRows), rows, on.keyWidth, positionPanels, on.panelStride(rows),
@@ -290,14 +295,12 @@ private:
         Value stride = on.number(TableGradients::width(operands));
         on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows),
                      on.at(tableGradients.table, emit.mul(first, stride)), stride, true, Trim::RowsOfA, stairs,
-                     SmallVector<RowsAhead>(ahead)});
+                     terms.aheadIn(block, ahead)});
       });
-    if (wanted.positionQuery) {
+    if (wanted.positionQuery)
       on.contract({rows, on.number(on.keyWidth), places, here, terms.bandStride, one,
                    elementAddress(builder, terms.table.rows, on.element, emit.mul(first, on.width)), terms.table.rowStride,
-                   queryGrads, on.number(keyStride), false, Trim::ColumnsOfA, stairs});
-      queryGradients.add(block, wanted.positionQuery);
-    }
+                   queryGrads, on.number(keyStride), bool(block.runs.memory), Trim::ColumnsOfA, stairs});
     if (wanted.scoreTable)
       on.alongRow(emit.constant(0), places, {}, [&](Value place, ValueRange) -> SmallVector<Value> {
         Value inside = firstLanes(code, emit.sub(places, place), on.rowLanes),

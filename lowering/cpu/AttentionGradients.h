@@ -50,6 +50,7 @@ private:
   void addByPlace(const Block &block, const AttentionScores::Row &row, Value key, Value shown, Value ds);
   Value rowProduct(Value query);
   void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
+  void clearBetweenRuns(const Block &block, const AttentionScores::Row &row);
   Value choose(Value condition, Value value) {
     return condition ? Value(mlir::arith::SelectOp::create(builder, condition, value, zero)) : value;
   }

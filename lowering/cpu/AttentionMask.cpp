@@ -359,4 +359,18 @@ Value AttentionMask::others(FunctionCode &code, QueryPlace place, Value firstKey
   return result;
 }
 
+bool AttentionMask::skipsTiles() const {
+  return llvm::any_of(ofTiles,
+                      [&](const Mask &mask) { return decidesTiles(indices.allLabels(), mask, false, /*readsPairs=*/true); });
+}
+
+TileVisibility AttentionMask::ofTile(FunctionCode &code, Value batch, Interval queries, Interval keys) const {
+  auto size = [&](AffineExpr formula) { return code.size(formula); };
+  auto ofBatch = [&](int64_t operand) { return indices.scalar(code, operand, {batch, {}}); };
+  auto ofPairs = [&](int64_t operand, Interval ofQueries, Interval ofKeys) {
+    return indices.overPairs(code, operand, ofQueries, ofKeys);
+  };
+  return MaskTiles(code.builder, indices.allLabels(), size, ofBatch, ofPairs).over(ofTiles, queries, keys);
+}
+
 } // namespace tenon::cpu

@@ -1,6 +1,6 @@
 // Index operands, masks and selections of fused attention as generated code.
 #pragma once
-#include "dialect/AttentionMasks.h"
+#include "lowering/code/MaskTiles.h"
 #include "lowering/cpu/Kernel.h"
 
 namespace tenon::cpu {
@@ -22,17 +22,6 @@ struct QueryPlace {
   Value batch, query;
 };
 
-/// Neighbouring queries or keys, or the values of a form over them: [low, high], i64.
-struct Interval {
-  Value low, high;
-};
-
-/// What is known of the pairs of a tile; i1.
-struct TileVisibility {
-  Value some; // false: none is visible
-  Value all;  // true: all are
-};
-
 /// Integers and truth values over batch, query and key, and the forms and tests that read them.
 class IndexOperands {
 public:
@@ -49,16 +38,13 @@ public:
   /// The integers that the code of places yields for the keys firstKey + lane. `inside`: lanes whose key exists.
   llvm::SmallVector<Value> computed(FunctionCode &code, mlir::Region &region, QueryPlace place, Value firstKey, int64_t lanes,
                                     Value inside) const;
-  /// The least and the largest value at most of the form over a tile; nothing where an operand depends on the query or the key.
-  std::optional<Interval> over(FunctionCode &code, const MaskForm &form, Value batch, Interval queries, Interval keys) const;
-  TileVisibility over(FunctionCode &code, const Mask &mask, Value batch, Interval queries, Interval keys) const;
-  /// Whether `over` may find that no pair of a tile is visible; `negated`: that all are.
-  bool decides(const Mask &mask, bool negated = false) const;
+  OperandLabels allLabels() const { return labels; }
+  /// Whether some, and all, of the truth values of an operand of pairs hold in a tile.
+  TileVisibility overPairs(FunctionCode &code, int64_t operand, Interval queries, Interval keys) const;
   /// Truth values of the mask for the keys firstKey + lane. `inside`: lanes whose key exists.
   Value test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
 
 private:
-  bool isBounded(const MaskForm &form) const;
   Value testForm(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
   Value laneForm(FunctionCode &code, const MaskForm &form, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
   Value indexOf(FunctionCode &code, int64_t operand, QueryPlace place) const;

@@ -5,6 +5,46 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+/// Truth values are bytes that are 0 or 1.
+TileVisibility IndexOperands::overPairs(FunctionCode &code, int64_t operand, Interval queries, Interval keys) const {
+  constexpr int64_t bytes = 16;
+  auto &builder = code.builder;
+  Emitter emit(builder, builder.getLoc());
+  Type byte = builder.getI8Type(), i64 = builder.getI64Type();
+  auto lanes = VectorType::get({bytes}, byte), words = VectorType::get({2}, i64);
+  auto all = [&](Type type, int64_t value) -> Value {
+    Attribute one = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
+    if (auto vector = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(builder, DenseElementsAttr::get(vector, one));
+    return arith::ConstantOp::create(builder, cast<TypedAttr>(one));
+  };
+  Value end = emit.add(keys.high, 1), one = emit.constant(1);
+  Value whole = emit.add(keys.low, emit.mul(emit.div(emit.max(emit.sub(end, keys.low), int64_t(0)), bytes), bytes));
+  auto joined = [&](Value loaded, ValueRange before) -> SmallVector<Value> {
+    return {arith::OrIOp::create(builder, before[0], loaded), arith::AndIOp::create(builder, before[1], loaded)};
+  };
+  const SmallVector<Value> start{all(lanes, 0), all(lanes, 1), all(byte, 0), all(byte, 1)};
+  SmallVector<Value> found =
+      forLoop(builder, queries.low, emit.add(queries.high, 1), one, start, [&](Value query, ValueRange before) {
+        Value row = emit.at(code.pointer(operands[operand]), byte, indexOf(code, operand, {{}, query}));
+        auto load = [&](Type type, Value key) { return emit.load(type, emit.at(row, byte, key), 1); };
+        auto results = forLoop(builder, keys.low, whole, emit.constant(bytes), before.take_front(2),
+                               [&](Value key, ValueRange now) { return joined(load(lanes, key), now); });
+        llvm::append_range(results, forLoop(builder, whole, end, one, before.drop_front(2),
+                                            [&](Value key, ValueRange now) { return joined(load(byte, key), now); }));
+        return results;
+      });
+  auto word = [&](Value vector, int64_t which) -> Value {
+    return vector::ExtractOp::create(builder, vector::BitCastOp::create(builder, words, vector), ArrayRef<int64_t>{which});
+  };
+  Value some = arith::OrIOp::create(builder, word(found[0], 0), word(found[0], 1));
+  some = arith::OrIOp::create(builder, some, arith::ExtUIOp::create(builder, i64, found[2]));
+  Value every = arith::AndIOp::create(builder, word(found[1], 0), word(found[1], 1));
+  Value rest = emit.equal(found[3], all(byte, 1));
+  return {emit.compare(arith::CmpIPredicate::ne, some, emit.constant(0)),
+          emit.select(emit.equal(every, emit.constant(0x0101010101010101)), rest, emit.flag(false))};
+}
+
 KeyRuns AttentionCode::findRuns(const AttentionMask &mask, Value memory, Value batch, Interval queries, Value start, Value low,
                                 Value high) {
   const int64_t side = KeyRuns::kTileKeys;

@@ -112,11 +112,34 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
   emit.branch(emit.less(block.bandLow, block.bandHigh), [&] {
     Elements position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
     on.gatherRows(position, block.rows, on.keyWidth, positionRows, on.number(rowStride));
-    Value first = on.roundDown(block.bandLow, on.width);
-    Value panel = emit.div(emit.add(block.bandStart, first), on.width);
-    on.contract({block.rows, emit.sub(block.bandHigh, first), depth, positionRows, width, one,
-                 on.at(table.columns, emit.mul(panel, step)), step, on.at(band, first), bandStride, false, Trim::ColumnsOfC,
-                 from(block.bandStairs, first), SmallVector<RowsAhead>(aheadOfBand)});
+    forBandParts(block, [&](const BandPart &part) {
+      Value first = on.roundDown(part.low, on.width);
+      Value panel = emit.div(emit.add(block.bandStart, first), on.width);
+      on.contract({block.rows, emit.sub(part.high, first), depth, positionRows, width, one,
+                   on.at(table.columns, emit.mul(panel, step)), step, on.at(band, first), bandStride, false, Trim::ColumnsOfC,
+                   from(block.bandStairs, first), aheadIn(block, aheadOfBand)});
+    });
+  });
+}
+
+void AttentionScores::forBandParts(const Block &block, llvm::function_ref<void(const BandPart &)> body) {
+  const KeyRuns &runs = block.runs;
+  if (!runs.memory)
+    return body({block.bandLow, block.bandHigh});
+  Type i64 = builder.getI64Type();
+  auto load = [&](Value record, int64_t which) {
+    return emit.load(i64, emit.at(runs.memory, i64, emit.add(emit.mul(record, KeyRuns::kNumbers), which)), 8);
+  };
+  Value origin = emit.sub(emit.add(block.leastPlace, block.start), block.bandStart); // column of key 0, of the row furthest left
+  auto inside = [&](Value column) { return emit.min(emit.max(column, block.bandLow), block.bandHigh); };
+  Value one = on.number(1);
+  forLoop(builder, one, emit.add(runs.count, 1), one, load(one, 0), [&](Value record, ValueRange carried) -> SmallVector<Value> {
+    Value reach = emit.add(load(record, 1), block.spread), following = load(emit.add(record, 1), 0);
+    Value joins = emit.select(emit.less(record, runs.count), emit.less(following, reach), emit.flag(false));
+    const BandPart part{inside(emit.add(origin, carried[0])), inside(emit.add(origin, reach))};
+    Value isPart = emit.select(joins, emit.flag(false), emit.less(part.low, part.high));
+    emit.branch(isPart, [&] { body(part); });
+    return {emit.select(joins, carried[0], following)};
   });
 }
 

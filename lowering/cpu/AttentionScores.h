@@ -81,11 +81,17 @@ public:
   /// The computed places of lanes, 0 for those that are not shown.
   llvm::SmallVector<Value> placesOf(const Block &block, const Row &row, Value key, Value shown);
 
-  /// Scratch for the runs of keys that masks leave. 0: all keys are gone through, as under tables, whose bands have all places.
+  /// Scratch for the runs of keys that masks leave. 0: all keys are gone through, as with relative values, keys that ask and
+  /// computed places, whose tables are read at all of them.
   static int64_t runElements(const AttentionOperands &operands, const AttentionMask &mask) {
-    const int64_t bytes = mask.skipsTiles() && !operands.anyTable() ? KeyRuns::bytes(operands.chunkKeys) : 0;
-    return bytes / elementBytes(operands.element());
+    const bool goesByRuns = mask.skipsTiles() && !operands.valueTable && !operands.keyTable && !operands.placeCode;
+    return goesByRuns ? KeyRuns::bytes(operands.chunkKeys) / elementBytes(operands.element()) : 0;
   }
+  /// Columns of the band that the rows read for the keys of runs: those of runs that share some are one part.
+  struct BandPart {
+    Value low, high;
+  };
+  void forBandParts(const Block &block, llvm::function_ref<void(const BandPart &)> body);
 
   Value scores, band, bandStride, queryRows, positionRows;
   Value runs; // scratch for them; null: none are looked for

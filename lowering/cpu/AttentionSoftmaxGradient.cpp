@@ -174,6 +174,23 @@ void SoftmaxGradient::clearHidden(const Block &block, const AttentionScores::Row
   bool all = bool(wanted.scoreTable); // sums whole columns
   on.fill(bandRow, all ? block.bandLow : terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);
   on.fill(bandRow, end, all ? block.bandHigh : terms.clearTo(block.bandStairs, end, block.bandHigh), zero);
+  if (block.runs.memory)
+    clearBetweenRuns(block, row);
+}
+
+/// Zero gradients by place at the keys between runs, as far as the other rows of the band have some there.
+void SoftmaxGradient::clearBetweenRuns(const Block &block, const AttentionScores::Row &row) {
+  auto clear = [&](Value from, Value to) {
+    to = emit.max(from, to);
+    on.fill(row.band, from, emit.min(emit.add(from, block.spread), to), zero, /*exactly=*/true);
+    on.fill(row.band, emit.max(emit.sub(to, block.spread), from), to, zero, /*exactly=*/true);
+  };
+  Value behind = on.forRuns(block.runs, row.parts.begin, [&](const KeyRun &run, ValueRange carried) -> SmallVector<Value> {
+    const RowParts parts = on.partsIn(block.runs, run, row.parts);
+    clear(carried[0], parts.begin);
+    return {parts.end};
+  })[0];
+  clear(behind, row.parts.end);
 }
 
 } // namespace tenon::cpu

@@ -43,6 +43,48 @@ bool AttentionOperands::dependsOn(const MaskForm &form, int64_t label) const {
   return depends;
 }
 
+void collectParts(ArrayRef<Mask> masks, SmallVectorImpl<Mask> &parts) {
+  for (const Mask &mask : masks)
+    if (mask.kind == Mask::Kind::And)
+      collectParts(mask.parts, parts);
+    else
+      parts.push_back(mask);
+}
+
+SmallVector<Mask> AttentionOperands::testsOfTiles() const {
+  SmallVector<Mask> parts;
+  collectParts(masks, parts);
+  llvm::erase_if(parts, [&](const Mask &mask) {
+    SmallVector<MaskForm> bounds;
+    collectBounds(mask, bounds);
+    return !bounds.empty() && (std::abs(bounds[0].key) == 1 || std::abs(bounds[0].query) == 1) &&
+           !dependsOn(bounds[0], kKeyLabel) && !dependsOn(bounds[0], kQueryLabel);
+  });
+  return parts;
+}
+
+static int64_t partsIn(const Mask &mask) {
+  int64_t count = 0;
+  forEachForm(mask.form, [&](const MaskForm &form) { count += int64_t(form.parts.size()); });
+  for (const Mask &part : mask.parts)
+    count += partsIn(part);
+  return count;
+}
+
+bool AttentionOperands::testsMuch() const {
+  constexpr int64_t most = 3; // quotients and remainders
+  int64_t count = 0;
+  for (const Mask &mask : testsOfTiles())
+    count += partsIn(mask);
+  return count > most;
+}
+
+bool AttentionOperands::areTestsOfPlaces() const {
+  return !testsMuch() && llvm::all_of(testsOfTiles(), [&](const Mask &mask) {
+    return decidesTiles(labels, mask) && decidesTiles(labels, mask, /*negated=*/true);
+  });
+}
+
 AttentionCode::AttentionCode(KernelCode &code, const AttentionOperands &operands)
     : code(code), builder(code.builder), operands(operands), element(operands.element()), scalars(code, ValueRange()),
       queries(code.size(operands.queries())), keys(code.size(operands.keys())), drops(operands.threshold() > 0) {
@@ -223,6 +265,22 @@ IndexRange AttentionCode::seen(bool ofKeys, Value first, Value last, int64_t sid
   Value ofSide = number(side);
   range.low = multiply(builder, divide(builder, range.low, ofSide), ofSide);
   return range;
+}
+
+TileVisibility AttentionCode::visibilityOf(ArrayRef<Mask> masks, Interval ofQueries, Interval ofKeys) {
+  auto size = [&](AffineExpr formula) { return code.size(formula); };
+  auto ofBatch = [&](int64_t operand) { return integer(operand, {}, {}); };
+  return MaskTiles(builder, operands.labels, size, ofBatch).over(masks, ofQueries, ofKeys);
+}
+
+SeenTiles AttentionCode::seenTiles(bool ofKeys, Interval own, int64_t side) {
+  SmallVector<Mask> tests = operands.testsOfTiles();
+  if (llvm::none_of(tests, [&](const Mask &mask) { return decidesTiles(operands.labels, mask); }))
+    return {};
+  return [this, ofKeys, own, side, tests](Value first) {
+    const Interval met{first, within(add(builder, first, number(side - 1)), ofKeys ? keys : queries)};
+    return visibilityOf(tests, ofKeys ? own : met, ofKeys ? met : own).some;
+  };
 }
 
 std::pair<Value, Value> AttentionCode::finishScore(Value sum, Value query, Value key, ArrayRef<Value> places) {

@@ -1,7 +1,7 @@
 // What every kernel of fused attention is written with, however its threads share the pairs: the operands, where vectors lie,
 // masks, places in tables, ranges, dropout.
 #pragma once
-#include "dialect/AttentionMasks.h"
+#include "lowering/code/MaskTiles.h"
 #include "lowering/gpu/ScalarCode.h"
 
 namespace tenon::gpu {
@@ -47,6 +47,12 @@ struct AttentionOperands {
   /// Of 65536, the elements dropped.
   int64_t threshold() const { return std::llround(rate * 65536); }
   bool dependsOn(const MaskForm &form, int64_t label) const;
+  /// Of the masks, the tests that no range of queries or keys stands for.
+  llvm::SmallVector<Mask> testsOfTiles() const;
+  /// Whether these take so many registers for a pair that fewer pairs are tested at a time.
+  bool testsMuch() const;
+  /// Whether they are few, and whole tiles may pass each of them, or fail.
+  bool areTestsOfPlaces() const;
   llvm::SmallVector<Value> tensors() const;
 
 private:
@@ -60,8 +66,13 @@ struct IndexRange {
   Value low, high; // [low, high)
 };
 
+/// The masks that all must hold.
+void collectParts(llvm::ArrayRef<Mask> masks, llvm::SmallVectorImpl<Mask> &parts);
 /// Tests that bound an index by the other one and the row of the batch: a x + c y + others <= 0, a = 1 or -1.
 void collectBounds(const Mask &mask, llvm::SmallVectorImpl<MaskForm> &bounds);
+
+/// Whether there may be a visible pair in the tile that begins at a key, or a query; null: masks tell nothing of tiles.
+using SeenTiles = std::function<Value(Value first)>;
 
 /// The code of a thread of a block with a batch and a head.
 class AttentionCode {
@@ -117,6 +128,10 @@ public:
   /// The keys that some query of [first, last] may see, or the queries that may see some such key, as far as masks say it by
   /// bounds; begins at a multiple of `side`.
   IndexRange seen(bool ofKeys, Value first, Value last, int64_t side);
+  /// The same for tiles of `side`, as far as the other tests say it; `own`: the queries, or the keys.
+  SeenTiles seenTiles(bool ofKeys, Interval own, int64_t side);
+  /// What is known of pairs for which all of the masks hold.
+  TileVisibility visibilityOf(llvm::ArrayRef<Mask> masks, Interval ofQueries, Interval ofKeys);
 
 protected:
   /// Keys and values that lie unrounded in memory.

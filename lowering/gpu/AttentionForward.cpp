@@ -4,6 +4,7 @@
 #include "lowering/gpu/AttentionKernels.h"
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TileWalk.h"
 #include "lowering/gpu/WarpgroupAttention.h"
 #include <limits>
 
@@ -30,13 +31,11 @@ public:
     const int64_t rows = tile.ownRows();
     SmallVector<Value> carried(size_t(rows), on.real(-infinity)); // maxima, totals, sums of values
     carried.append(on.zeros(rows + rows * PairTile::ownOf(operands.valueWidth())));
-    auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), carried);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
-    }
-    finish(llvm::to_vector_of<Value>(loop.getResults()));
+    const Interval own{firstQuery, subtract(builder, last, on.number(1))};
+    TileWalk walk(builder, range, tile.side, on.seenTiles(true, own, tile.side));
+    finish(walk.over(walk.first(), carried, [&](Value firstKey, Value, ArrayRef<Value> before) {
+      return emitTile(firstKey, SmallVector<Value>(before));
+    }));
   }
 
 private:

@@ -140,14 +140,6 @@ Value AttentionFragments::ofLine(bool isLine, const WarpPairs &pairs, int64_t co
 Value AttentionFragments::queryOf(const WarpPairs &pairs, int64_t count) { return ofLine(pairs.linesAreQueries, pairs, count); }
 Value AttentionFragments::keyOf(const WarpPairs &pairs, int64_t count) { return ofLine(!pairs.linesAreQueries, pairs, count); }
 
-void collectParts(ArrayRef<Mask> masks, SmallVectorImpl<Mask> &parts) {
-  for (const Mask &mask : masks)
-    if (mask.kind == Mask::Kind::And)
-      collectParts(mask.parts, parts);
-    else
-      parts.push_back(mask);
-}
-
 LineLimits AttentionFragments::limitsOf(const WarpPairs &pairs) {
   const int64_t label = pairs.linesAreQueries ? kKeyLabel : kQueryLabel; // of columns
   Value count = pairs.linesAreQueries ? keys : queries, none = number(0);
@@ -189,9 +181,19 @@ Value AttentionFragments::isFull(const WarpPairs &pairs, const LineLimits &limit
     if (limits.low[which])
       all = both(all, atMost(limits.low[which], first));
   }
-  return LLVM::CallIntrinsicOp::create(builder, builder.getI1Type(), builder.getStringAttr("llvm.nvvm.vote.all.sync"),
-                                       ValueRange{word(-1), all})
-      .getResult(0);
+  all = LLVM::CallIntrinsicOp::create(builder, builder.getI1Type(), builder.getStringAttr("llvm.nvvm.vote.all.sync"),
+                                      ValueRange{word(-1), all})
+            .getResult(0);
+  if (limits.others.empty())
+    return all;
+  Value ofLines = pairs.linesAreQueries ? queries : keys, ofColumns = pairs.linesAreQueries ? keys : queries;
+  auto interval = [&](Value from, int64_t most, Value count) {
+    return Interval{within(from, count), within(add(builder, from, number(most - 1)), count)};
+  };
+  const Interval lines = interval(pairs.firstLine, kSide, ofLines),
+                 columns = interval(pairs.firstColumn, 8 * pairs.blocks, ofColumns);
+  return both(all,
+              visibilityOf(limits.others, pairs.linesAreQueries ? lines : columns, pairs.linesAreQueries ? columns : lines).all);
 }
 
 void AttentionFragments::hide(Numbers &scores, const WarpPairs &pairs, const LineLimits &limits) {
@@ -215,7 +217,7 @@ void AttentionFragments::hide(Numbers &scores, const WarpPairs &pairs, const Lin
     }
     return hidden;
   };
-  if (!limits.others.empty()) {
+  if (!knowsFull(limits.others)) {
     scores = hideAll();
     return;
   }

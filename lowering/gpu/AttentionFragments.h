@@ -33,8 +33,6 @@ struct LineLimits {
   Value low[2], high[2];
   llvm::SmallVector<Mask> others; // masks that bound nothing
 };
-/// The masks that all must hold.
-void collectParts(llvm::ArrayRef<Mask> masks, llvm::SmallVectorImpl<Mask> &parts);
 
 class AttentionFragments : public AttentionCode {
 public:
@@ -77,6 +75,10 @@ public:
   LineLimits limitsOf(const WarpPairs &pairs);
   /// Makes the scores -inf whose column does not exist or that masks hide; a tile without any is passed by.
   void hide(Numbers &scores, const WarpPairs &pairs, const LineLimits &limits);
+  /// Whether tiles without a hidden pair are known, whatever is tested beside bounds.
+  bool knowsFull(llvm::ArrayRef<Mask> others) const {
+    return llvm::all_of(others, [&](const Mask &mask) { return decidesTiles(operands.labels, mask, /*negated=*/true); });
+  }
   /// Whether dropout keeps a pair.
   llvm::SmallVector<Value> kept(const WarpPairs &pairs);
   /// The sum or maximum over the lanes of a line, in each of them.
@@ -90,6 +92,7 @@ public:
 
 private:
   Value ofLine(bool isLine, const WarpPairs &pairs, int64_t number);
+  /// Whether all of the warp's pairs are visible.
   Value isFull(const WarpPairs &pairs, const LineLimits &limits);
   Value word(int64_t value);
   void bringChunk(Value memory, const TileRows &rows, const RowSource &source, int64_t first);

@@ -2,6 +2,7 @@
 // again and sums what is its own in a fixed order; no gradient is added to by two blocks.
 #include "lowering/gpu/TensorAttention.h"
 #include "lowering/gpu/TensorAttentionGradient.h"
+#include "lowering/gpu/TileWalk.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -59,13 +60,10 @@ AttentionGradient::Numbers AttentionGradient::numbersAt(const Pairs &pairs, cons
   return numbers;
 }
 
-AttentionGradient::Values AttentionGradient::overTiles(IndexRange range, ValueRange before,
+AttentionGradient::Values AttentionGradient::overTiles(IndexRange range, SeenTiles seen, ValueRange before,
                                                        llvm::function_ref<Values(Value, Values)> emitTile) {
-  auto loop = scf::ForOp::create(builder, range.low, range.high, on.number(tile.side), before);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(builder, emitTile(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
-  return llvm::to_vector_of<Value>(loop.getResults());
+  TileWalk walk(builder, range, tile.side, std::move(seen));
+  return walk.over(walk.first(), before, [&](Value first, Value, ArrayRef<Value> sums) { return emitTile(first, Values(sums)); });
 }
 
 std::function<AttentionGradient::Values(Value, Value)> AttentionGradient::from(SharedRows shared) {

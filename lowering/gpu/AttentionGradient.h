@@ -56,8 +56,9 @@ public:
   Numbers numbersAt(const Pairs &pairs, const Rows &rows, const Vectors &query, const Vectors &key, SharedRows dy,
                     const Vectors &value);
   using Values = llvm::SmallVector<Value>;
-  /// The sums after all tiles that begin within the range; `emitTile` makes of those before a tile those after it.
-  Values overTiles(IndexRange range, mlir::ValueRange before, llvm::function_ref<Values(Value first, Values before)> emitTile);
+  /// The sums after all tiles that begin within the range and are seen; `emitTile` makes of those before a tile those after it.
+  Values overTiles(IndexRange range, SeenTiles seen, mlir::ValueRange before,
+                   llvm::function_ref<Values(Value first, Values before)> emitTile);
   /// Column `column` of row `n` of what the block has in shared memory, for AttentionTile::accumulate.
   std::function<Values(Value n, Value column)> from(SharedRows shared);
   /// `column`, or the last one of a width that does not fill the threads across.

@@ -26,14 +26,15 @@ public:
     on.fillKeys(keyRows, operands.key, operands.keyWidth(), firstKey);
     on.fillKeys(valueRows, operands.value, operands.valueWidth(), firstKey);
     Value last = minimum(builder, add(builder, firstKey, on.number(tile.side)), on.keys);
-    IndexRange range = on.queriesThatSee(firstKey, subtract(builder, last, on.number(1)));
+    const Interval own{firstKey, subtract(builder, last, on.number(1))};
+    IndexRange range = on.queriesThatSee(own.low, own.high);
     const int64_t group = operands.heads() / operands.keyHeads();
     auto heads = scf::ForOp::create(builder, on.number(0), on.number(group), on.number(1), on.zeros(int64_t(sums.count())));
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(heads.getBody());
       on.head = add(builder, multiply(builder, on.keyHead, on.number(group)), heads.getInductionVar());
-      scf::YieldOp::create(builder, overTiles(range, heads.getRegionIterArgs(),
+      scf::YieldOp::create(builder, overTiles(range, on.seenTiles(false, own, tile.side), heads.getRegionIterArgs(),
                                               [&](Value first, Values before) { return emitTile(first, before); }));
     }
     finish(llvm::to_vector_of<Value>(heads.getResults()));

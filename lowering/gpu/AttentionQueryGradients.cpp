@@ -29,9 +29,9 @@ public:
     code.barrier();
     rows = rowsAt(on.queriesFrom(firstQuery), dyRows);
     Value last = minimum(builder, add(builder, firstQuery, on.number(tile.side)), on.queries);
-    IndexRange range = on.keysSeen(firstQuery, subtract(builder, last, on.number(1)));
-    finish(
-        overTiles(range, on.zeros(int64_t(sums.count())), [&](Value first, Values before) { return emitTile(first, before); }));
+    const Interval own{firstQuery, subtract(builder, last, on.number(1))};
+    finish(overTiles(on.keysSeen(own.low, own.high), on.seenTiles(true, own, tile.side), on.zeros(int64_t(sums.count())),
+                     [&](Value first, Values before) { return emitTile(first, before); }));
   }
 
 private:

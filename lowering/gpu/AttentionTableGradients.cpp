@@ -28,8 +28,8 @@ public:
     scores = on.sharedRows(tile.side), weights = on.sharedRows(tile.side);
     Value last = minimum(builder, add(builder, firstPlace, on.number(tile.side)), on.rows);
     IndexRange range = on.queriesAtPlaces(firstPlace, subtract(builder, last, on.number(1)));
-    finish(
-        overTiles(range, on.zeros(int64_t(sums.count())), [&](Value first, Values before) { return emitTile(first, before); }));
+    finish(overTiles(range, {}, on.zeros(int64_t(sums.count())),
+                     [&](Value first, Values before) { return emitTile(first, before); }));
   }
 
 private:

@@ -26,7 +26,8 @@ static SmallVector<GradientPart> partsOf(AttentionGradOp op, const AttentionOper
 
 constexpr int64_t kOfThreeBlocks = 168; // registers, so that a processor has three blocks
 static bool isSmall(const AttentionOperands &operands) {
-  return std::max(operands.keyWidth(), operands.valueWidth()) <= 64 && !operands.step && operands.threshold() == 0;
+  return std::max(operands.keyWidth(), operands.valueWidth()) <= 64 && !operands.step && operands.threshold() == 0 &&
+         !operands.testsMuch();
 }
 
 /// The kernel of the table has bands of keys and of values, beside what it meets: its tiles are smaller where memory asks for it.
@@ -63,7 +64,7 @@ std::optional<GradientTile> tensorGradientTile(AttentionGradOp op) {
   const bool isSimple = isSmall(operands) && !operands.table;
   for (int64_t side : {64, 32, 16}) {
     const GradientTile tile{side, 16, isSimple ? kOfThreeBlocks : 255};
-    if (operands.threshold() > 0 && side > 32) // unrolled further, draws would spill
+    if ((operands.threshold() > 0 || operands.testsMuch()) && side > 32) // unrolled further, draws and tests would spill
       continue;
     if (llvm::all_of(partsOf(op, operands), [&](const GradientPart &part) {
           return TensorGradient::sharedBytes(op, operands, tileOf(op, operands, tile, part), part) <= kBlockBytes;

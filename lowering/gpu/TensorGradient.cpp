@@ -51,6 +51,21 @@ void TensorGradient::findRange() {
   tiles = ceilDivide(builder, length, on.number(tile.side));
 }
 
+/// Bands go from tile to tile: where there are some, no tile is left out.
+SeenTiles TensorGradient::seenRounds() {
+  if (!bands.empty())
+    return {};
+  const Interval own{firstOwn, on.within(add(builder, firstOwn, on.number(tile.kRows - 1)), count(part.rows))};
+  const SeenTiles seen = on.seenTiles(isBy(Rows::Queries), own, tile.side);
+  if (!seen)
+    return {};
+  return [this, seen](Value round) {
+    if (group > 1) // asked for a tile even where there is none
+      round = remainder(builder, round, maximum(builder, tiles, on.number(1)));
+    return seen(add(builder, range.low, multiply(builder, round, on.number(tile.side))));
+  };
+}
+
 /// Of number n of a band the column is that of the first tile and the line the last one, n further apart.
 void TensorGradient::addBands() {
   if (!operands.table)
@@ -78,11 +93,12 @@ void TensorGradient::emit() {
   findRange();
   addBands();
   const bool isRead = part.byScores || part.byWeights || part.byPosition;
-  Value rounds = isRead ? Value(multiply(builder, tiles, on.number(group))) : on.number(0);
-  bringOwn(rounds);
+  walk.emplace(builder, IndexRange{on.number(0), isRead ? multiply(builder, tiles, on.number(group)) : on.number(0)}, 1,
+               seenRounds());
+  bringOwn();
   if (!isRead) // nobody reads gradients by query
     return;
-  const Sums sums = overTiles(rounds);
+  const Sums sums = overTiles();
   const double grown = 65536.0 / double(65536 - operands.threshold());
   store(part.byScores, operands.keyWidth(), sums.scores, operands.scale);
   store(part.byWeights, operands.valueWidth(), sums.weights, grown);
@@ -114,7 +130,7 @@ TensorGradient::Sums TensorGradient::unpacked(ArrayRef<Value> values) const {
 }
 
 /// What there is before the first tile, which was asked for.
-TensorGradient::Sums TensorGradient::start(Value rounds) {
+TensorGradient::Sums TensorGradient::start() {
   Sums sums{on.zeros(int64_t(columnsOf(part.byScores, operands.keyWidth()))),
             on.zeros(int64_t(columnsOf(part.byWeights, operands.valueWidth()))),
             on.zeros(int64_t(columnsOf(part.byPosition, operands.keyWidth()))),
@@ -125,7 +141,7 @@ TensorGradient::Sums TensorGradient::start(Value rounds) {
   if (part.byPosition)
     sums.late = bands[0].noneLate();
   const Numbers none = on.zeros(8);
-  auto branch = scf::IfOp::create(builder, ValueRange(none).getTypes(), on.less(on.number(0), rounds), true);
+  auto branch = scf::IfOp::create(builder, ValueRange(none).getTypes(), on.less(walk->first(), walk->end), true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   waitForCopies(builder, 0);
@@ -138,29 +154,35 @@ TensorGradient::Sums TensorGradient::start(Value rounds) {
 }
 
 /// A stage is filled while the one before it is multiplied.
-TensorGradient::Sums TensorGradient::overTiles(Value rounds) {
-  Value none = on.number(0), one = on.number(1);
-  auto loop = scf::ForOp::create(builder, none, rounds, one, packed(start(rounds)));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  waitForCopies(builder, 0);
-  code.barrier(); // this stage is there, and the other one was read
-  Value next = add(builder, loop.getInductionVar(), one);
-  code.ifThen(on.less(next, rounds), [&] {
-    issue(metAt(next), false);
-    commitCopies(builder);
+TensorGradient::Sums TensorGradient::overTiles() {
+  SmallVector<Value> carried = packed(start());
+  if (walk->skips())
+    carried.push_back(on.number(0)); // the stage, which else is that of the round's number
+  carried = walk->over(walk->first(), carried, [&](Value round, Value next, ArrayRef<Value> before) {
+    Value stage = walk->skips() ? before.back() : stageOf(round);
+    Value other = walk->skips() ? Value(subtract(builder, on.number(1), stage)) : stageOf(next);
+    waitForCopies(builder, 0);
+    code.barrier(); // this stage is there, and the other one was read
+    code.ifThen(on.less(next, walk->end), [&] {
+      issue(metAt(next, other), false);
+      commitCopies(builder);
+    });
+    const Met met = metAt(round, stage);
+    on.head = met.head;
+    Sums sums = unpacked(before.drop_back(walk->skips()));
+    for (int64_t column = 0; column < tile.side; column += tile.columns)
+      emitColumns(met, column, sums);
+    SmallVector<Value> after = packed(sums);
+    if (walk->skips())
+      after.push_back(other);
+    return after;
   });
-  const Met met = metAt(loop.getInductionVar());
-  on.head = met.head;
-  Sums sums = unpacked(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
-  for (int64_t column = 0; column < tile.side; column += tile.columns)
-    emitColumns(met, column, sums);
-  scf::YieldOp::create(builder, packed(sums));
-  builder.setInsertionPointAfter(loop);
-  sums = unpacked(llvm::to_vector_of<Value>(loop.getResults()));
+  Sums sums = unpacked(ArrayRef(carried).drop_back(walk->skips()));
   if (sums.late.empty())
     return sums;
+  Value none = on.number(0), rounds = walk->end;
   auto branch = scf::IfOp::create(builder, ValueRange(sums.position).getTypes(), on.less(none, rounds), true);
+  OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(builder, sums.position);
   builder.setInsertionPointToStart(branch.thenBlock());

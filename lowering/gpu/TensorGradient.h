@@ -5,6 +5,7 @@
 #pragma once
 #include "lowering/gpu/AttentionBand.h"
 #include "lowering/gpu/TensorAttentionGradient.h"
+#include "lowering/gpu/TileWalk.h"
 
 namespace tenon::gpu {
 
@@ -71,11 +72,12 @@ private:
   // The block.
   void enter();
   void findRange();
+  SeenTiles seenRounds();
   void addBands();
   void bring(const Vectors &vectors, Value memory, int64_t rows, Value first);
   Value numberOfQuery(Value query);
   Value countOfQueries() { return multiply(builder, code.size(operands.batches() * operands.heads()), on.queries); }
-  void bringOwn(Value rounds);
+  void bringOwn();
   /// What statistics are made of, beside dy: the thread's part of y, maximum and inverse sum of the row.
   struct RowValues {
     Value query, inside, largest, inverse;
@@ -84,7 +86,8 @@ private:
   RowValues loadRow();
   void keepStatistics(const RowValues &row, Value memory);
   void readStatistics();
-  Met metAt(Value round);
+  Met metAt(Value round, Value stage);
+  Value stageOf(Value round) { return remainder(builder, round, on.number(tile.kStages)); }
   Value memoryOf(const Met &met, size_t which);
   Value pastOf(const Met &met, int64_t column) { return add(builder, met.done, on.number(column)); }
   void issue(const Met &met, bool isFirst);
@@ -92,8 +95,8 @@ private:
   void issueStatistics(const Met &met);
   llvm::SmallVector<Value> packed(const Sums &sums) const;
   Sums unpacked(llvm::ArrayRef<Value> values) const;
-  Sums start(Value rounds);
-  Sums overTiles(Value rounds);
+  Sums start();
+  Sums overTiles();
   void store(Value result, int64_t width, llvm::ArrayRef<Value> sums, double factor);
 
   // The pairs of a warp (TensorGradientPairs.cpp).
@@ -125,7 +128,8 @@ private:
   Value firstPlace, placeStep, shift;          // of rows that are places: that of line 0, of the next; key = query - line + shift
   LineLimits limits;
   IndexRange range;
-  Value tiles; // in the range
+  Value tiles;                  // in the range
+  std::optional<TileWalk> walk; // over rounds: of all heads, the tiles
   llvm::SmallVector<AttentionBand> bands;
 };
 

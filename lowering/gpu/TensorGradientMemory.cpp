@@ -82,7 +82,7 @@ Value TensorGradient::numberOfQuery(Value query) {
 }
 
 /// The own vectors as fragments, and what the first tile is asked for with them.
-void TensorGradient::bringOwn(Value rounds) {
+void TensorGradient::bringOwn() {
   SmallVector<Value> memory{ring};
   for (auto [which, vectors] : llvm::enumerate(layout.own)) {
     if (which == kThroughRing)
@@ -91,9 +91,9 @@ void TensorGradient::bringOwn(Value rounds) {
     memory.push_back(at(memory.back(), on.stored, TileRows(tile.kRows, vectors.width).elements()));
   }
   commitCopies(builder);
-  Value some = on.less(on.number(0), rounds);
+  Value some = on.less(walk->first(), walk->end);
   if (isEarly) {
-    code.ifThen(some, [&] { issue(metAt(on.number(0)), true); });
+    code.ifThen(some, [&] { issue(metAt(walk->first(), on.number(0)), true); });
     commitCopies(builder); // a group, also of nothing: the one before it is waited for
   }
   const RowValues row = isBy(Rows::Queries) ? loadRow() : RowValues();
@@ -108,7 +108,7 @@ void TensorGradient::bringOwn(Value rounds) {
     code.barrier(); // before others come, and for statistics; else those of the loop do
   if (!isEarly || bandWaits())
     code.ifThen(some, [&] {
-      isEarly ? bands[0].bringFirst() : issue(metAt(on.number(0)), true);
+      isEarly ? bands[0].bringFirst() : issue(metAt(walk->first(), on.number(0)), true);
       commitCopies(builder);
     });
   if (isBy(Rows::Queries))
@@ -177,7 +177,7 @@ void TensorGradient::readStatistics() {
   }
 }
 
-TensorGradient::Met TensorGradient::metAt(Value round) {
+TensorGradient::Met TensorGradient::metAt(Value round, Value stage) {
   Value head = on.head, number = round;
   if (isBy(Rows::Keys))
     head = multiply(builder, on.keyHead, on.number(group));
@@ -186,7 +186,7 @@ TensorGradient::Met TensorGradient::metAt(Value round) {
     number = remainder(builder, round, tiles);
   }
   Value done = multiply(builder, number, on.number(tile.side));
-  return {head, add(builder, range.low, done), remainder(builder, round, on.number(tile.kStages)), done};
+  return {head, add(builder, range.low, done), stage, done};
 }
 
 /// Where vectors of a tile lie: the first stage at the end of the ring, behind the own vectors.

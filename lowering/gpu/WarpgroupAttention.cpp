@@ -11,6 +11,7 @@
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/OnlineSoftmax.h"
 #include "lowering/gpu/TensorAttention.h"
+#include "lowering/gpu/TileWalk.h"
 
 using namespace mlir;
 
@@ -115,14 +116,17 @@ private:
     IndexRange range = on.seen(true, firstQuery, subtract(builder, last, on.number(1)), tile.keys);
     firstKey = range.low;
     Value keysSeen = maximum(builder, subtract(builder, range.high, range.low), on.number(0));
-    count = on.select(on.less(firstQuery, on.queries), ceilDivide(builder, keysSeen, on.number(tile.keys)), on.number(0));
+    Value count = on.select(on.less(firstQuery, on.queries), ceilDivide(builder, keysSeen, on.number(tile.keys)), on.number(0));
+    const SeenTiles seen = on.seenTiles(true, {firstQuery, subtract(builder, last, on.number(1))}, tile.keys);
+    SeenTiles ofNumber = [this, seen](Value index) { return seen(keyOf(index)); };
+    walk.emplace(builder, IndexRange{on.number(0), count}, 1, seen ? ofNumber : SeenTiles());
   }
 
   /// `body` gives what turns are behind it, and further values; without tiles of keys these are `none`.
   SmallVector<Value> ifAny(const Turns &turns, ArrayRef<Value> none, llvm::function_ref<SmallVector<Value>()> body) {
     SmallVector<Value> without = packed(turns);
     llvm::append_range(without, none);
-    auto branch = scf::IfOp::create(builder, ValueRange(without).getTypes(), on.less(on.number(0), count), true);
+    auto branch = scf::IfOp::create(builder, ValueRange(without).getTypes(), on.less(walk->first(), walk->end), true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(builder, body());
@@ -146,19 +150,18 @@ private:
   Turns produceTiles(const Turns &turns) {
     bring(0, stageAt(queries, turns.query.stage, queryBytes()), queryRing->claim(turns.query, queryBytes()), tile.rows,
           operands.keyWidth(), on.head, firstQuery);
-    auto loop = scf::ForOp::create(builder, on.number(0), count, on.number(1), ValueRange{turns.key.stage, turns.key.parity});
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    StageRing::Turn turn{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-    Value key = keyOf(loop.getInductionVar());
-    bring(1, stageAt(keys, turn.stage, keyBytes()), keyRing->claim(turn, keyBytes()), tile.keys, operands.keyWidth(), on.keyHead,
-          key);
-    bring(2, stageAt(values, turn.stage, valueBytes()), valueRing->claim(turn, valueBytes()), tile.keys, operands.valueWidth(),
-          on.keyHead, key);
-    turn = keyRing->after(turn);
-    scf::YieldOp::create(builder, ValueRange{turn.stage, turn.parity});
-    builder.setInsertionPointAfter(loop);
-    return {queryRing->after(turns.query), {loop.getResult(0), loop.getResult(1)}};
+    const SmallVector<Value> start{turns.key.stage, turns.key.parity};
+    const SmallVector<Value> end = walk->over(walk->first(), start, [&](Value index, Value, ArrayRef<Value> now) {
+      StageRing::Turn turn{now[0], now[1]};
+      Value key = keyOf(index);
+      bring(1, stageAt(keys, turn.stage, keyBytes()), keyRing->claim(turn, keyBytes()), tile.keys, operands.keyWidth(),
+            on.keyHead, key);
+      bring(2, stageAt(values, turn.stage, valueBytes()), valueRing->claim(turn, valueBytes()), tile.keys, operands.valueWidth(),
+            on.keyHead, key);
+      turn = keyRing->after(turn);
+      return SmallVector<Value>{turn.stage, turn.parity};
+    });
+    return {queryRing->after(turns.query), {end[0], end[1]}};
   }
 
   // ---- warpgroups
@@ -212,15 +215,11 @@ private:
     Carried now = none;
     now.turn = turns.key;
     firstTile(now, turns.query, limits);
-    auto loop = scf::ForOp::create(builder, on.number(1), count, on.number(1), packed(now));
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      now = unpacked(loop.getRegionIterArgs());
-      nextTile(loop.getInductionVar(), now, limits);
-      scf::YieldOp::create(builder, packed(now));
-    }
-    now = unpacked(loop.getResults());
+    now = unpacked(walk->over(walk->next(walk->first()), packed(now), [&](Value index, Value, ArrayRef<Value> before) {
+      Carried carried = unpacked(before);
+      nextTile(index, carried, limits);
+      return packed(carried);
+    }));
     release(*queryRing, turns.query);
     valueRing->waitFull(now.turn);
     openProducts(builder);
@@ -239,7 +238,7 @@ private:
     Numbers scores = multiplyKeys(now.turn);
     finishProducts(0, scores);
     release(*keyRing, now.turn);
-    const WarpPairs pairs = pairsAt(firstKey);
+    const WarpPairs pairs = pairsAt(keyOf(walk->first()));
     on.hide(scores, pairs, limits);
     softmax.weigh(scores, now.rows);
     now.weights = softmax.weights(scores, pairs);
@@ -324,8 +323,9 @@ private:
   Value group;                              // of the thread
   Value queries, keys, values, rowsOfGroup; // in shared memory; queries of the group
   std::optional<StageRing> queryRing, keyRing, valueRing;
-  Value tiles;                       // of queries, of a head
-  Value firstQuery, firstKey, count; // of the tile of queries: of tiles of keys
+  Value tiles;                  // of queries, of a head
+  Value firstQuery, firstKey;   // of the tile of queries
+  std::optional<TileWalk> walk; // over the numbers of tiles of keys
 };
 
 } // namespace
@@ -345,7 +345,7 @@ std::optional<WarpgroupAttentionTile> warpgroupAttentionTile(const AttentionOper
   auto isStored = [&](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getElementType() == operands.storage(); };
   if (operands.storage() == operands.element() || !fits(operands.keyWidth()) || !fits(operands.valueWidth()) ||
       !isStored(operands.key) || !isStored(operands.value) || operands.anyTable() || !OnlineSoftmax::scalesLate(operands) ||
-      !boundsAll(operands.masks))
+      !(boundsAll(operands.masks) || (operands.threshold() == 0 && operands.areTestsOfPlaces())))
     return std::nullopt;
   return WarpgroupAttentionTile{128, operands.threshold() > 0 ? 64 : 128, 2, 232, kProcessors};
 }

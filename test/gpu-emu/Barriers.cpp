@@ -37,6 +37,7 @@ void release(Barrier &barrier, const Site &site, uint32_t self) {
   if (site.model->parameter & kAligned)
     checkAligned(barrier, site);
   const uint32_t votes = barrier.votes, all = barrier.expected;
+  ++machine.barriers;
   for (uint32_t thread : barrier.waiting) {
     Thread &waiting = machine.threads[thread];
     const int what = waiting.at->model->parameter & kReduction;

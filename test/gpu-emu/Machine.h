@@ -123,6 +123,7 @@ struct Machine {
   uint64_t blockNumber = 0; // of the grid, x first
   std::string kernel;
   std::vector<Report> reports;
+  uint64_t products = 0, barriers = 0; // so far: of matrices, by warps; meetings of threads at barriers
   uint64_t random = 1;
   uint32_t draw(); // of mode.seed
 };

@@ -80,6 +80,7 @@ void multiply(const Site &site, uint32_t warp, uint32_t) {
   const int ofA = 16 * depth / 32, ofB = 8 * depth / 32; // values per lane
   const int firstB = ofA / perRegister, firstC = firstB + ofB / perRegister;
   float a[16][16], b[8][16];
+  ++machine.products;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     const uint64_t *arguments = threadOf(warp, lane).arguments;
     const auto value = [&](int first, int i) {

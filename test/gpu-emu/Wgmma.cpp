@@ -137,6 +137,7 @@ void multiply(const Site &site, uint32_t warp, uint32_t) {
   const int form = site.model->parameter;
   const unsigned columns = unsigned(form) >> kFormBits, count = columns / 2;
   const unsigned second = secondOf(form);
+  ++machine.products;
   const uint64_t *arguments = threadOf(warp, 0).arguments;
   for (unsigned lane = 1; lane < kWarp; ++lane)
     if (const uint64_t *others = threadOf(warp, lane).arguments;

@@ -44,6 +44,7 @@ static cl::opt<bool> faults("faults", cl::desc("kernels with a fault, one after 
 static cl::opt<std::string> faultyKernels("kernels", cl::desc("of --faults: those whose name has this in it"));
 static cl::opt<std::string> targetName("target", cl::init("sm_80"), cl::desc("sm_80 or sm_90a"));
 static cl::opt<bool> readOnly("read-only", cl::desc("negative control: as if kernels said that they only read"));
+static cl::opt<bool> counts("counts", cl::desc("prints of each launch how many products of matrices and barriers it had"));
 static cl::opt<std::string> recorded("record", cl::desc("folder: the launches as files that test/gpu/hardware.py runs on a GPU"));
 static cl::opt<std::string> printed("print", cl::desc("ptx or llvm: print the code instead"));
 
@@ -93,9 +94,12 @@ static void launchKernel(const TnContext *, int32_t number, int64_t blocks, int3
   if (recorder)
     recorder->before();
   expectSpans(spans, slots.data() + maps);
+  emu::machine.products = emu::machine.barriers = 0;
   const emu::Outcome outcome =
       emu::launch(*kernel, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots.data());
   found += emu::describe(kernel->name, outcome);
+  if (counts)
+    llvm::outs() << kernel->name << ": " << emu::machine.products << " products, " << emu::machine.barriers << " barriers\n";
   if (recorder)
     recorder->after(kernel->name, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots);
 }

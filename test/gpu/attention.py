@@ -4,10 +4,12 @@
 usage: attention.py [--type bf16|f16|f32] [--chosen TEXT] CASE..|all
        attention.py --forward [--target CHIP] [--heads N] [--type bf16|f16|f32] [--chosen TEXT] CASE..|all
 
-A function per case. The dims are I, M and B: I queries, I + M keys, B rows of the batch; CASES says what else there is. TEXT: of
-tenon.chosen of the gradient; with --forward, without a gradient, of attention.
+A function per case. The dims are I, M and B: I queries, I + M keys, B rows of the batch; CASES says what else there is, and
+"drawn3" is a case with the third of the masks that are drawn of blocks. TEXT: of tenon.chosen of the gradient; with --forward,
+without a gradient, of attention.
 """
 import argparse
+import random
 
 CAUSAL = '{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}'
 WINDOW = CAUSAL + ', {test = "le", rest = affine_map<(d0, d1, d2) -> (d1 - 20)>, query = 1 : i64, key = -1 : i64}'
@@ -16,6 +18,24 @@ LENGTHS = ('{test = "le", rest = affine_map<() -> (1)>, query = 0 : i64, key = 1
            'coefficients = array<i64: -1>}')
 SEGMENTS = ('{test = "eq", rest = affine_map<() -> (0)>, query = 0 : i64, key = 0 : i64, operands = array<i64: 1, 2>, '
             'coefficients = array<i64: 1, -1>}')
+
+
+def by(what, divisor, form, times=1):
+    return f"{{{what} = {divisor} : i64, of = {{{form} = 1 : i64}}, times = {times} : i64}}"
+
+
+def test(kind, *parts, rest="0", form=""):
+    return f'{{test = "{kind}", rest = affine_map<(d0, d1, d2) -> ({rest})>{form}, parts = [{", ".join(parts)}]}}'
+
+
+SAME_BLOCK = test("eq", by("div", 64, "query"), by("div", 64, "key", -1))
+FIRST_KEYS = '{test = "le", rest = affine_map<(d0, d1, d2) -> (-15)>, key = 1 : i64}'
+SUMMARIES = test("le", by("mod", 64, "key", -1), rest="56")
+PREFIX = ('{test = "le", rest = affine_map<() -> (-40)>, key = 1 : i64, operands = array<i64: 0>, '
+          'coefficients = array<i64: -1>}')
+# What holds for no pair, which no interval tells.
+ODD = test("eq", by("mod", 64, "key", 2), rest="-1")
+NEVER = ('{test = "le", rest = affine_map<() -> (1)>, operands = array<i64: 1>, coefficients = array<i64: 1>}')
 RELATIVE = '{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}'
 BACKWARDS = '{rest = affine_map<(d0, d1, d2) -> (d0 + d1 - 1)>, query = 1 : i64, key = -1 : i64}'
 
@@ -56,6 +76,13 @@ CASES = {
     "small": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1},
     "small_relative": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
     "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
+    "blocks": {"mask": SAME_BLOCK},
+    "blocks_by_pair": {"mask": f'["or", {SAME_BLOCK}, {NEVER}]'},
+    "blocks_of_groups": {"mask": f'["or", {SAME_BLOCK}, {FIRST_KEYS}], {LENGTHS}', "heads": 4, "key_heads": 2, "rate": 0.1,
+                         "width": 32, "value_width": 32},
+    "summaries": {"mask": f'{CAUSAL}, ["or", {SAME_BLOCK}, {SUMMARIES}]', "heads": 1},
+    "prefix": {"mask": f'["or", {CAUSAL}, {PREFIX}]', "heads": 1},
+    "blocks_relative": {"mask": SAME_BLOCK, "place": RELATIVE, "heads": 1},
     "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
 }
 # Those that warpgroups take, forward.
@@ -67,7 +94,23 @@ WARPGROUPS = {
     "bounded": {"mask": CAUSAL + ", " + LENGTHS, "heads": 4, "key_heads": 2},
     "between": {"mask": NOT_AFTER, "heads": 1, "width": 96, "value_width": 80},
     "dropped": {"mask": CAUSAL, "rate": 0.25},
+    "blocks": CASES["blocks"],
+    "blocks_by_pair": {"mask": f'["or", {SAME_BLOCK}, {ODD}]'},
+    "blocks_of_groups": {"mask": CASES["blocks_of_groups"]["mask"], "heads": 4, "key_heads": 2},
+    "summaries": CASES["summaries"],
+    "prefix": CASES["prefix"],
 }
+
+
+def drawn(draw, depth=2):
+    """A mask of comparisons of sums of places, their quotients and remainders."""
+    if depth == 0:
+        parts = [by(draw.choice(["div", "mod"]), draw.choice([3, 16, 32, 50, 64, 100]), draw.choice(["query", "key"]),
+                    draw.choice([-2, -1, 1, 2])) for _ in range(draw.randrange(1, 3))]
+        form = draw.choice(["", ", query = 1 : i64", ", key = -1 : i64", ", query = -1 : i64, key = 1 : i64"])
+        return test(draw.choice(["le", "le", "eq"]), *parts, rest=str(draw.randrange(-40, 40)), form=form)
+    kind = draw.choice(["and", "or", "or", "not"])
+    return f'["{kind}", {", ".join(drawn(draw, depth - 1) for _ in range(1 if kind == "not" else 2))}]'
 
 
 def tensor(sizes, element):
@@ -125,7 +168,8 @@ def main():
     options = parser.parse_args()
     known = WARPGROUPS if options.forward else CASES
     for name in known if options.cases == ["all"] else options.cases:
-        print(function(name, options, **known[name] | ({"heads": options.heads} if options.heads else {})))
+        case = {"mask": drawn(random.Random(name)), "heads": 1} if name.startswith("drawn") else known[name]
+        print(function(name, options, **case | ({"heads": options.heads} if options.heads else {})))
 
 
 if __name__ == "__main__":

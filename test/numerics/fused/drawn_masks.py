@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Attends under drawn masks, fused against decomposed in f64: losses and every gradient of two steps, at lengths that end inside
-of tiles. Masks are made of comparisons of places with quotients, remainders, absolute values, minima and maxima, and of lengths.
+of tiles. Masks are made of comparisons of places with quotients, remainders, absolute values, minima and maxima, and of lengths;
+the last one is a table by blocks.
 
 usage: drawn_masks.py SEED [--tier TIER] [--spoil]
 
---spoil inverts the last mask of one side, which has to be noticed.
+--spoil inverts the last drawn mask of one side, which has to be noticed.
 """
 import argparse
 import os
@@ -16,15 +17,18 @@ import fused_models as models
 
 LENGTHS = (2, 67, 197, 300)
 ATTENDS = 8
+TABLE = "allowed[N: min(i div 32, N - 1)][K: min(j div 50, K - 1)]"
 MODEL = """model Drawn {{
-  config V = {v}, D = 16, H = 1, E = D / H
+  config V = {v}, D = 16, H = 1, E = D / H, N = 10, K = 6
   dim    B, T
-  dim    S = T
+  dim    S = T, P = 2 * T - 1
   in     ids: index(V)[B, T], target: index(V)[B, T]
   param  words: [V, D] ~ normal(0.5)
   use    wq, wk, wv = Linear[D -> H * E]
   use    wo = Linear[H * E -> D]
+  param  far: [D, E] ~ normal(0.5)
   let    x = words[V: ids]
+  let    allowed = (5 * iota[N]() + 3 * iota[K]()) mod 4 == 1
   let    len = 190 - ids[T: 0] div 2
 {attends}
   let    logits = dot[D](wo({total}), words)
@@ -40,7 +44,7 @@ train Drawn as whole {{
 """
 ATTEND = """  let    a{number} = attend(i: T, j: S) {{
     score dot[E](wq(x), wk(x)[T -> S])
-    scale {scale}
+    {position}scale {scale}
     mask  {mask}
     {drop}value wv(x)[T -> S]
   }}"""
@@ -69,8 +73,10 @@ def mask(draw, depth=2):
 
 
 def specification(folder, masks, name):
-    """A model of one attend for each of them, every third one with dropout."""
-    attends = [ATTEND.format(number=k, scale=round(0.3 + 0.1 * k, 1), mask=each, drop="drop 0.2\n    " if k % 3 == 1 else "")
+    """A model of one attend for each of them, every third one with dropout, every other one with a table of places."""
+    table = "score dot[E](wq(x), dot[D](sinusoid[P, D](start = 1 - T), far)[P: i - j + T - 1])\n    "
+    attends = [ATTEND.format(number=k, scale=round(0.3 + 0.1 * k, 1), mask=each, drop="drop 0.2\n    " if k % 3 == 1 else "",
+                             position=table if k % 2 else "")
                for k, each in enumerate(masks)]
     path = os.path.join(folder, name + ".tn")
     with open(path, "w", encoding="utf-8") as file:
@@ -94,8 +100,8 @@ def main():
     parser.add_argument("--tier", default=models.driver.best_tier())
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
-    masks, wrong = drawn(random.Random(options.seed)), 0
-    others = masks[:-1] + [f"not ({masks[-1]})"] if options.spoil else masks
+    masks, wrong = [*drawn(random.Random(options.seed)), TABLE], 0
+    others = masks[:-2] + [f"not ({masks[-2]})", TABLE] if options.spoil else masks
     with tempfile.TemporaryDirectory() as folder:
         fused = models.driver.compiled(specification(folder, others, "fused"), "--recipe", "whole", "--grad", "--f64", "--tier",
                                        options.tier)

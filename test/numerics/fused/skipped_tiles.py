@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """Tiles in which masks leave no pair are not read, forward or backward: keys and values there are NaN, and results stay finite.
 
-usage: skipped_tiles.py [--tier TIER] [--data]
+usage: skipped_tiles.py [--tier TIER] [--relative | --table] [--data]
 
 The mask hides the keys 64 .. 127 and 1088 .. 1151 from all queries, the last 64 queries see the first keys alone. --data says the
 same by an input over the keys, which no interval decides: those tiles are computed, and zero times NaN is noticed.
+
+--table: the same by an input with a truth value for each two blocks.
+
+--relative: a query sees its own block of 64 keys alone, and rows of a table that only pairs of tiles further apart have are NaN;
+with --data also keys that an input tells, of which there is none.
 """
 import argparse
 import math
@@ -18,9 +23,9 @@ import library  # noqa: E402
 from tensors import Tensor, tensor  # noqa: E402
 
 MODEL = """model Skipped {{
-  config D = 16, E = 16
+  config D = 16, E = 16, N = 3, K = 19
   dim    B, T, S
-  in     x: [B, T, D], y: [B, S, D], seen: bool[B, S]
+  in     x: [B, T, D], y: [B, S, D], seen: bool[B, S], allowed: bool[N, K]
   param  wq: [D, E] ~ normal(0.5)
   let    a = attend(i: T, j: S) {{
     score dot[E](dot[D](x, wq), y[D -> E])
@@ -32,27 +37,59 @@ MODEL = """model Skipped {{
   loss   square = mean(a * a)
 }}
 """
+RELATIVE = """model Skipped {{
+  config D = 16, E = 16
+  dim    B, T, S, R = T + S - 1
+  in     x: [B, T, D], y: [B, S, D], seen: bool[B, S], far: [R, E]
+  param  wq: [D, E] ~ normal(0.5)
+  let    a = attend(i: T, j: S) {{
+    score dot[E](dot[D](x, wq), y[D -> E])
+    score dot[E](dot[D](x, wq), far[R: j - i + T - 1])
+    mask  i div 64 == j div 64{others}
+    value y
+  }}
+  loss   square = mean(a * a)
+}}
+"""
+TABLE = "allowed[N: min(i div 64, N - 1)][K: min(j div 64, K - 1)]"
 QUERIES = 150
+
+
+def given_tables(keys):
+    """Inputs under RELATIVE. A strip of 64 queries and its keys are less than 128 apart; a panel may have 32 rows more."""
+    number = [0.1 * ((7 * k) % 11 - 5) for k in range((keys + QUERIES) * 16)]
+    rows = QUERIES + keys - 1
+    table = [math.nan if abs(k // 16 - QUERIES + 1) > 160 else number[k] for k in range(rows * 16)]
+    return {"x": Tensor("f32", (1, QUERIES, 16), number[:QUERIES * 16]), "y": Tensor("f32", (1, keys, 16), number[:keys * 16]),
+            "seen": tensor("bool", [[0] * keys]), "far": Tensor("f32", (rows, 16), table)}
+
+
+def given_keys(keys):
+    hidden = [j // 64 % 16 == 1 for j in range(keys)]
+    number = [0.1 * ((7 * k) % 11 - 5) for k in range(max(keys, QUERIES) * 16)]
+    rows = [math.nan if hidden[k // 16] else number[k] for k in range(keys * 16)]
+    return {"x": Tensor("f32", (1, QUERIES, 16), number[:QUERIES * 16]), "y": Tensor("f32", (1, keys, 16), rows),
+            "seen": tensor("bool", [[int(not each) for each in hidden]]),
+            "allowed": tensor("bool", [[int(block % 16 != 1) for block in range(19)]] * 3)}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tier", default=driver.best_tier())
     parser.add_argument("--data", action="store_true")
+    parser.add_argument("--relative", action="store_true")
+    parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "skipped.tn")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(MODEL.format(mask="seen" if options.data else "j div 64 mod 16 != 1"))
+            file.write(RELATIVE.format(others=" or seen" if options.data else "") if options.relative else
+                       MODEL.format(mask="seen" if options.data else TABLE if options.table else "j div 64 mod 16 != 1"))
         artifact = driver.compiled(path, "--no-recipe", "--grad", "--tier", options.tier)
         for keys in (200, 1200):
-            hidden = [j // 64 % 16 == 1 for j in range(keys)]
-            number = [0.1 * ((7 * k) % 11 - 5) for k in range(max(keys, QUERIES) * 16)]
-            rows = [math.nan if hidden[k // 16] else number[k] for k in range(keys * 16)]
+            given = given_tables(keys) if options.relative else given_keys(keys)
             model = library.Model(artifact, "grad", {"B": 1, "T": QUERIES, "S": keys}, options.tier)
-            given = {"x": Tensor("f32", (1, QUERIES, 16), number[:QUERIES * 16]), "y": Tensor("f32", (1, keys, 16), rows),
-                     "seen": tensor("bool", [[int(not each) for each in hidden]])}
             for name in model.inputs():
                 model.set_input(name, given[name])
             values = [*model.run()["square"].values, *model.gradient("wq").values]
