@@ -28,8 +28,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         binds = [word for dim, size in DIMS.items() if dim != "K" or name in ("bert", "xlnet")
                  for word in ("--bind", f"{dim}={size}")]
-        driver.tenon("compile", driver.model(name + ".tn"), "--recipe", "small", "--tier", driver.best_tier(),
-                     *driver.settings(SIZES | SETS[name]), *binds,
+        driver.tenon("compile", driver.model(name + ".tn"), "--recipe", "small", "--entry", "train", "--quick", "--tier",
+                     driver.best_tier(), *driver.settings(SIZES | SETS[name]), *binds,
                      "-o", os.path.join(folder, "artifact"), environment={"LD_PRELOAD": ""})
         model = library.Model(os.path.join(folder, "artifact"), "train", DIMS, threads=3)
     for key, (_, info) in model.inputs().items():

@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--mask", action="store_true")
     parser.add_argument("--spoil", choices=["penalty", "parent", "stop", "kept"])
     options = parser.parse_args()
-    artifact = driver.compiled(options.spec, "--tier", driver.best_tier(), "--f64", "--set", "deviation=0.4")
+    artifact = driver.compiled(options.spec, "--tier", driver.best_tier(), "--f64", "--quick", "--set", "deviation=0.4")
     model = Model(artifact, "step", {"B": 1, "S": 1, "T": 1, "T_capacity": 1})
     whole, draw, ended = Whole(artifact), random.Random(17), 0
     for case in range(CASES):

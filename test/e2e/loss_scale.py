@@ -101,7 +101,7 @@ def skip(folder, spoil):
     results, gradients = {}, {}
     for scale in (huge, 1 << 10, 1 << 11):
         spec = specification(dynamic(scale, 2000))
-        made = driver.compiled(spec, "--recipe", "small", "--entry", "train", *SIZES, "--tier", driver.best_tier())
+        made = driver.compiled(spec, "--recipe", "small", "--entry", "train", *SIZES, "--tier", driver.best_tier(), "--quick")
         model = library.Model(made, "train", {})
         before = {name: model.parameter(name) for name in model.parameters()}
         draw = random.Random(3)

@@ -33,7 +33,7 @@ class Wrong(Exception):
 
 
 def compiled(spec, real, *words):
-    return driver.compiled(spec, "--tier", driver.best_tier(), *(["--f64"] if real == "f64" else []), *words)
+    return driver.compiled(spec, "--tier", driver.best_tier(), "--quick", *(["--f64"] if real == "f64" else []), *words)
 
 
 def sources(draw, real):

@@ -221,11 +221,12 @@ def tiers(name, folder, spoil):
     tiers_of = driver.tiers.NEEDS | (driver.tiers.ONLY_OF_BF16 if "bf16" in NUMERICS else {})
     for tier in [tier for tier, needs in tiers_of.items() if needs <= have and tier != "x86-64-v4-amx"]:
         seed = ["--seed", "2" if spoil and tier == "portable" else "1"]
-        found[tier] = [bytes(outputs(folder, name, ids, "--tier", tier, *seed).values)]
+        shipped = {"TENON_TIER": tier, "TENON_QUICK": ""}
+        found[tier] = [bytes(outputs(folder, name, ids, *seed, environment=shipped).values)]
         if name in OWN_SPECS:
             run = os.path.join(folder, f"run-{tier}")
             driver.tenon("train", specification(name), "--recipe", "small", *NUMERICS, "--text", sample(folder), "--steps", 5,
-                         *seed, "--out", run, "--quiet", environment={"TENON_TIER": tier})
+                         *seed, "--out", run, "--quiet", environment=shipped)
             found[tier] += weights_of(run)
     first = next(iter(found))
     if len(found) < 2:

@@ -202,7 +202,7 @@ def compiled(folder, spec, count):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     name = os.path.splitext(os.path.basename(spec))[0]
     target = os.path.join(folder, f"{name}-{count}")
-    driver.tenon("compile", spec, "-o", target, "--recipe", "t", "--tier", "x86-64-v3", "--set", f"N={count}")
+    driver.tenon("compile", spec, "-o", target, "--recipe", "t", "--tier", "x86-64-v3", "--quick", "--set", f"N={count}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     table = subprocess.run(["llvm-size", "-A", os.path.join(target, f"lib{name}.so")], check=True, capture_output=True,
                            text=True).stdout
@@ -253,7 +253,7 @@ def names(folder, _spoil):
     if sorted(got) != sorted(want):
         raise Wrong(f"names differ: {sorted(set(got) ^ set(want))}")
     target = os.path.join(folder, "named")
-    driver.tenon("compile", spec, "-o", target, "--tier", "portable")
+    driver.tenon("compile", spec, "-o", target, "--tier", "portable", "--quick")
     with open(os.path.join(target, "named.json"), encoding="utf-8") as file:
         params = {param["name"]: param for param in json.load(file)["params"]}
     for kind, odd in (("even", 0), ("odd", 1)):

@@ -109,7 +109,7 @@ def resume(folder, spoil):
 def opened(folder, policy, words):
     spec = specification(folder, policy, "", words)
     made = spec.removesuffix(".tn")
-    driver.tenon("compile", spec, "--recipe", "small", "--entry", "train", "--tier", driver.best_tier(), "-o", made)
+    driver.tenon("compile", spec, "--recipe", "small", "--entry", "train", "--tier", driver.best_tier(), "--quick", "-o", made)
     return library.Model(made, "train", {})
 
 

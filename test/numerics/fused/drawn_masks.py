@@ -103,8 +103,8 @@ def main():
     masks, wrong = [*drawn(random.Random(options.seed)), TABLE], 0
     others = masks[:-2] + [f"not ({masks[-2]})", TABLE] if options.spoil else masks
     with tempfile.TemporaryDirectory() as folder:
-        fused = models.driver.compiled(specification(folder, others, "fused"), "--recipe", "whole", "--grad", "--f64", "--tier",
-                                       options.tier)
+        fused = models.driver.compiled(specification(folder, others, "fused"), "--recipe", "whole", "--grad", "--f64",
+                                       "--quick", "--tier", options.tier)
         exact = models.driver.compiled(specification(folder, masks, "exact"), "--recipe", "whole", "--grad", "--f64",
                                        "--decomposed", "--quick", "--tier", models.driver.reference_tier())
         for length in LENGTHS:
