@@ -71,12 +71,13 @@ def losses(report):
     return {name: value for name, value in report.items() if isinstance(value, float) and "second" not in name}
 
 
-def compile_for(target, artifact, code, model, words=()):
-    """`code`: the folder for that of kernels."""
+def compile_for(target, artifact, code, model, words=(), entries=("train", "eval")):
+    """`code`: the folder for that of kernels. `entries`: empty for all."""
     sets, bound = MODELS[model]
     own = os.path.join(HERE, "specs", model + ".tn")
     spec = own if os.path.exists(own) else driver.model(model.removesuffix("-wide") + ".tn")
-    words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier()])]
+    words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier(), "--quick"])]
+    words += [word for entry in entries for word in ("--entry", entry)]
     for dim, size in bound.items():
         words += ["--bind", f"{dim}={size}"]
     driver.tenon("compile", spec, "--recipe", "small", "--target", target, *driver.settings(sets), *words, "-o", artifact)
@@ -88,7 +89,7 @@ def train(target, seed, options, folder):
     os.makedirs(code)
     numerics = "f32" if options.numerics == "tf32" and target == "cpu" else options.numerics
     words = ["--f64"] if options.f64 else ["--numerics", numerics] if numerics else []
-    compile_for(target, artifact, code, options.model, words)
+    compile_for(target, artifact, code, options.model, words, *([()] if options.commands else []))
     environment = stand_in(code, options.target, options.hardware)
     text, weights = write(os.path.join(folder, "text.txt"), 4000), os.path.join(folder, f"{target}.safetensors")
     driver.tenon("train", artifact, "--text", text, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
