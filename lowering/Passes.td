@@ -25,13 +25,15 @@ def Differentiate : Pass<"tenon-differentiate", "::mlir::func::FuncOp"> {
     and writes each by `tenon.write_gradient`. A stack becomes a second, reversed stack: gradients of carries are its carries,
     gradients of values captured from outside accumulate as further carries, gradients of its own parameters are written per
     depth. Forward values the reverse body needs are saved or recomputed: saved are carries, operands and results of contractions,
-    attention and normalizers; elementwise ops, views and sources are recomputed unless such an op reads them.
-    Parameters without gradient become `frozen`.
+    attention and normalizers; elementwise ops, views and sources are recomputed unless such an op reads them. Recomputed as well
+    are activations whose sum is saved, and joined tensors that contractions read; with `save-operands` these are saved, for
+    targets that would write them to memory again. Parameters without gradient become `frozen`.
 
     Before: one function. After: the same, longer; no call, no tape. Complexity: linear in the number of ops.
     Refuses: P1 an op on an active path has the interface; P2 output 0 is there, the loss.
     Source: Griewank & Walther 2008, chapter 3; saved set after Chen et al. 2016.
   }];
+  let options = [Option<"saveOperands", "save-operands", "bool", "false", "what contractions read is saved, however cheap">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

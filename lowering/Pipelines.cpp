@@ -1,6 +1,8 @@
 #include "lowering/Pipelines.h"
 #include "lowering/Passes.h"
 #include "lowering/artifact/HostCode.h"
+#include "lowering/kernel/ValuesInMemory.h"
+#include "lowering/target/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -22,8 +24,9 @@ static void buildFusePipeline(OpPassManager &module, const FormOptions &options)
     function.addPass(createContractWhere());
 }
 
-static void buildTrainPipeline(OpPassManager &module, const FormOptions &) {
-  module.addNestedPass<func::FuncOp>(createDifferentiate());
+static void buildTrainPipeline(OpPassManager &module, const FormOptions &options) {
+  const Target *target = findTarget(options.target.getValue()); // null: reported where kernels are selected
+  module.addNestedPass<func::FuncOp>(createDifferentiate({/*saveOperands=*/target && waitsForMemory(*target)}));
   module.addPass(createAddOptimizer());
   module.addNestedPass<func::FuncOp>(createSimplify({/*afterDifferentiation=*/true}));
 }

@@ -7,8 +7,9 @@ using namespace mlir;
 namespace tenon::gpu {
 
 /// Columns of a block at least, which lie beside each other, and threads that share a row of them at least: 128 bytes. Terms that
-/// a slice is worth having for; slices at most, and blocks that they are to make.
-constexpr int64_t kColumns = 32, kThreadsOfRow = 8, kThreads = 256, kTermsOfSlice = 64, kMostSlices = 128, kBlocks = 2048;
+/// are worth slices; slices at most, and blocks that they make at most: about as many as a device runs at once (8 on each of an
+/// H100's 132 processors, of an A100's 108), since the few beyond that would take as long as all others.
+constexpr int64_t kColumns = 32, kThreadsOfRow = 8, kThreads = 256, kLeastTerms = 128, kMostSlices = 128, kBlocks = 1024;
 /// Of columns whose number is not known: their parts take 8 times the memory of the result.
 constexpr int64_t kUnknownBlocks = kBlocks / 8;
 /// Terms that a thread reads before it adds them: one at a time would wait for memory each time. Of several folds fewer, for want
@@ -70,19 +71,25 @@ int64_t ColumnFolds::mostLanes() const {
 
 static int64_t columnsOfBlock(int64_t lanes) { return std::max(kColumns, kThreadsOfRow * lanes); }
 
+/// Those that keep all threads of a block reading several at once, and are worth a part that is added later.
+static int64_t leastTermsOfSlice(int64_t threads, int64_t lanes) {
+  const int64_t rows = threads / (columnsOfBlock(lanes) / lanes);
+  return std::max(kLeastTerms / 2, rows * kAtOnce);
+}
+
 DictionaryAttr ColumnFolds::choose() {
-  int64_t useful = 1; // slices, of the longest fold
+  const int64_t lanes = mostLanes(), least = leastTermsOfSlice(kThreads, lanes);
+  int64_t longest = 0; // fold
   for (FoldOp fold : folds) {
     auto terms = dyn_cast<AffineConstantExpr>(termsOf(fold));
-    useful = std::max(useful, terms ? terms.getValue() / kTermsOfSlice : kMostSlices);
+    longest = std::max(longest, terms ? terms.getValue() : kMostSlices * least);
   }
-  const int64_t lanes = mostLanes();
   auto known = dyn_cast<AffineConstantExpr>(columns());
   const int64_t blocks = known ? std::max<int64_t>(llvm::divideCeil(known.getValue(), columnsOfBlock(lanes)), 1) : kUnknownBlocks;
-  const int64_t room = std::clamp<int64_t>(kBlocks / blocks, 1, kMostSlices);
-  const auto slices = int64_t(std::min(llvm::bit_floor(uint64_t(room)), llvm::bit_ceil(uint64_t(useful))));
-  if (slices == 1)
+  if (longest < kLeastTerms || blocks > kBlocks)
     return {};
+  const int64_t room = std::min(kBlocks / blocks, kMostSlices), useful = std::max<int64_t>(longest / least, 1);
+  const auto slices = int64_t(std::min(llvm::bit_floor(uint64_t(room)), llvm::bit_ceil(uint64_t(useful))));
   return makeChoice(nest.getContext(), kForm, {{"slices", slices}, {"threads", kThreads}, {"vector", lanes}});
 }
 
@@ -90,19 +97,22 @@ ChoiceForm ColumnFolds::form() const {
   return {kForm, {{"slices", 1, kMostSlices, 1, true}, {"threads", 32, 1024, 32}, {"vector", 1, mostLanes(), 1, true}}};
 }
 
-/// As many as the longest fold has terms for.
+/// As many as the longest fold has terms for: of the same number for each thread of a slice, as far as that goes.
 Value ColumnFolds::slicesOf(EntryCode &code) const {
   auto &builder = code.builder;
   Value terms = constant(builder, 0);
   for (FoldOp fold : folds)
     terms = maximum(builder, terms, code.size(termsOf(fold)));
-  Value useful = divide(builder, terms, constant(builder, kTermsOfSlice));
-  return maximum(builder, minimum(builder, useful, constant(builder, mostSlices)), constant(builder, 1));
+  Value least = constant(builder, leastTermsOfSlice(threadsOfBlock, vector)), one = constant(builder, 1);
+  Value rounds = ceilDivide(builder, terms, multiply(builder, least, constant(builder, mostSlices))); // of a thread
+  Value useful = divide(builder, terms, multiply(builder, least, maximum(builder, rounds, one)));
+  return maximum(builder, minimum(builder, useful, constant(builder, mostSlices)), one);
 }
 
 LogicalResult ColumnFolds::generate(LaunchSequence &sequence, const Choice &choice, Launch launch) {
   mostSlices = *choice.number("slices");
   vector = *choice.number("vector");
+  threadsOfBlock = *choice.number("threads");
   launch.numbers = {{IntegerType::get(nest.getContext(), 64), [this](EntryCode &code) { return slicesOf(code); }}};
   for (FoldOp fold : folds)
     launch.temporaries.push_back(sequence.temporary(columns() * (mostSlices * elementBytes(fold.getType()))));

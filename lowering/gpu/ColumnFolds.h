@@ -39,6 +39,7 @@ private:
   llvm::SmallVector<FoldOp> folds;
   llvm::DenseSet<mlir::Operation *> behind; // what needs a fold's value
   int64_t mostSlices = 1, vector = 1;       // vector: columns beside each other that a thread has
+  int64_t threadsOfBlock = 1;
 };
 
 } // namespace tenon::gpu

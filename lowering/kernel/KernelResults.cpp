@@ -1,5 +1,6 @@
 #include "lowering/kernel/KernelResults.h"
 #include "dialect/Build.h"
+#include "dialect/Rounds.h"
 
 using namespace mlir;
 
@@ -40,6 +41,12 @@ void dropUnusedResults(func::FuncOp function) {
   }
 }
 
+/// The value as a kernel of its own makes it.
+static Value copyOf(OpBuilder &builder, Location location, Value value) {
+  SmallVector<int64_t> all(llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(value).getRank())));
+  return BroadcastOp::create(builder, location, value.getType(), value, builder.getDenseI64ArrayAttr(all));
+}
+
 void copyExchangedCarries(func::FuncOp function) {
   function.walk([&](YieldOp yield) {
     auto stack = dyn_cast<StackOp>(yield->getParentOp());
@@ -48,10 +55,30 @@ void copyExchangedCarries(func::FuncOp function) {
       if (!argument || argument.getOwner() != yield->getBlock() || argument.getArgNumber() == i + 1)
         continue;
       OpBuilder builder(yield);
-      SmallVector<int64_t> all(llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(argument).getRank())));
-      yield.setOperand(
-          i, BroadcastOp::create(builder, yield.getLoc(), argument.getType(), argument, builder.getDenseI64ArrayAttr(all)));
+      yield.setOperand(i, copyOf(builder, yield.getLoc(), argument));
     }
+  });
+}
+
+void deliverCarriesFirst(func::FuncOp function, bool byNests) {
+  function.walk([&](MemoryOpInterface write) {
+    std::optional<Delivery> delivery = write.delivery();
+    auto carry = delivery ? dyn_cast<BlockArgument>(delivery->value) : BlockArgument();
+    Block *block = write->getBlock();
+    if (!carry || carry.getOwner() != block || !isa<StackOp>(block->getParentOp()))
+      return;
+    Operation *place = &block->front(); // behind what ends the round, and its depths
+    for (Operation &op : *block) {
+      if (&op == write.getOperation())
+        break;
+      if (isa<SkipOp>(op) || llvm::is_contained(op.getUsers(), write.getOperation()))
+        place = op.getNextNode();
+    }
+    OpBuilder builder(place);
+    if (byNests)
+      write->replaceUsesOfWith(carry, copyOf(builder, write.getLoc(), carry));
+    else if (place != write.getOperation())
+      write->moveBefore(place);
   });
 }
 

@@ -11,4 +11,8 @@ void dropUnusedResults(mlir::func::FuncOp function);
 /// own first.
 void copyExchangedCarries(mlir::func::FuncOp function);
 
+/// What gets a carry as it is, a state say, gets it in front of the body, so that the next carry can be made in this one's place.
+/// `byNests`: by an elementwise kernel, which others that read the carry there can be one with; else by a copy.
+void deliverCarriesFirst(mlir::func::FuncOp function, bool byNests);
+
 } // namespace tenon

@@ -283,6 +283,7 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
       return signalPassFailure();
     }
     copyExchangedCarries(getOperation());
+    deliverCarriesFirst(getOperation(), /*byNests=*/fuse && waitsForMemory(*chosen));
     Selector(getOperation(), fuse, *chosen).run();
     dropUnusedResults(getOperation());
     if (fuse && waitsForMemory(*chosen))

@@ -242,9 +242,10 @@ LogicalResult Differentiator::run() {
 namespace {
 
 struct Differentiate : impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
   void runOnOperation() override {
     auto kind = getOperation()->getAttrOfType<StringAttr>("tenon.kind");
-    if (kind && kind.getValue() == "train" && failed(Differentiator(getOperation()).run()))
+    if (kind && kind.getValue() == "train" && failed(Differentiator(getOperation(), saveOperands).run()))
       signalPassFailure();
   }
 };

@@ -149,7 +149,7 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   StackOp loop = reversed.finish(yielded, collected);
   SmallVector<Value> operands(stack.getCarries()); // the next line replaces the op
   const LeftLoop range{body.getArgument(0), int64_t(stack.getFirst()), stack.getCount()};
-  makeAvailable(stack, loop);
+  makeAvailable(stack, loop, saveOperands);
 
   auto add = [&](Value &sum, Value more) { sum = sum ? build.add(sum, more) : more; };
   unsigned next = 0;

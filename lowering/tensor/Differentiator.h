@@ -76,7 +76,7 @@ class ReversedStack; // of DifferentiateLoops.cpp
 /// Appends the gradients of what an entry seeds to the function.
 class Differentiator {
 public:
-  explicit Differentiator(mlir::func::FuncOp function) : function(function) {}
+  Differentiator(mlir::func::FuncOp function, bool saveOperands) : function(function), saveOperands(saveOperands) {}
   mlir::LogicalResult run();
 
 private:
@@ -102,6 +102,7 @@ private:
   double constantScale();
 
   mlir::func::FuncOp function;
+  const bool saveOperands;            // see makeAvailable
   llvm::DenseSet<mlir::Value> active; // values that a trained parameter reaches
   llvm::StringSet<> trained;
   llvm::SmallVector<mlir::Value> depths,

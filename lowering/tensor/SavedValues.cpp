@@ -11,7 +11,7 @@ static bool isFree(Operation *op) {
   return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() || isScalarCode(op); // sums of depths
 }
 
-bool isRecomputed(Operation *op) {
+bool isRecomputed(Operation *op, bool saveOperands) {
   if (isFree(op))
     return true;
   const bool isMove = op->hasTrait<Moves>();
@@ -24,7 +24,8 @@ bool isRecomputed(Operation *op) {
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
     return true;
   return llvm::none_of(op->getResult(0).getUsers(), [&](Operation *user) {
-    return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>() && !(isMove && user->hasTrait<Contraction>());
+    return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>() &&
+           !(isMove && !saveOperands && user->hasTrait<Contraction>());
   });
 }
 
@@ -32,8 +33,8 @@ namespace {
 
 class Availability {
 public:
-  Availability(StackOp forward, StackOp reversed)
-      : forward(forward), reversed(reversed), body(&forward.getBody().front()),
+  Availability(StackOp forward, StackOp reversed, bool saveOperands)
+      : forward(forward), reversed(reversed), saveOperands(saveOperands), body(&forward.getBody().front()),
         front(OpBuilder::atBlockBegin(&reversed.getBody().front())) {
     for (SkipOp skip : reversed.getBody().front().getOps<SkipOp>()) // of a round that did not run nothing is there
       front.setInsertionPointAfter(skip);
@@ -45,9 +46,11 @@ private:
   void need(Value value);
   bool isMadeFromSums(Value value, unsigned &cost);
   Value available(Value value);
+  bool isRecomputed(Operation *op) const { return tenon::isRecomputed(op, saveOperands); }
   Value saved(Value value);
 
   StackOp forward, reversed;
+  const bool saveOperands;
   Block *body;
   OpBuilder front;
   static constexpr unsigned kMostCost = 100; ///< of an element made again, in additions
@@ -93,10 +96,12 @@ bool Availability::isMadeFromSums(Value value, unsigned &cost) {
 }
 
 /// An activation whose sum is saved for its derivative is made again: half the memory of a feed-forward layer for a pass over
-/// its elements.
+/// its elements, which contractions make where they pack it. Where they do not, that pass costs more than the memory is worth.
 void Availability::decide(ArrayRef<Operation *> users) {
   for (Operation *op : users)
     llvm::for_each(op->getOperands(), [&](Value operand) { need(operand); });
+  if (saveOperands)
+    return;
   for (Value value : open)
     if (unsigned cost = 0; isMadeFromSums(value, cost))
       again.insert(value.getDefiningOp());
@@ -168,6 +173,6 @@ void Availability::run() {
 
 } // namespace
 
-void makeAvailable(StackOp forward, StackOp reversed) { Availability(forward, reversed).run(); }
+void makeAvailable(StackOp forward, StackOp reversed, bool saveOperands) { Availability(forward, reversed, saveOperands).run(); }
 
 } // namespace tenon
