@@ -27,10 +27,13 @@ import tiers  # noqa: E402
 EACH_TIER_INSIDE = ["goldens", "peers", "random", "artifact.test", "bf16.test", "compile-time.test", "ending.test", "f16.test",
                     "mixed-models.test", "op-gradients.test", "optimizer-storage.test", "optimizers.test", "policy.test",
                     "rounds.test", "threads.test", "tiers.test", "tiles.test", "whole-gradient.test"]
-# .. and what is not about code: data, what commands say and keep, what is done once for all tiers.
-NOT_OF_A_TIER = ["allocation.test", "caller.test", "depth.test", "loss-scale.test", "mixed-commands.test", "newcomer.test",
-                 "own-data-mistakes.test", "own-data-weights.test", "own-data.test", "quickstart.test", "recipes.test",
-                 "symbols.test"]
+# .. and what is not about the code of a tier: data, what commands say and keep, forms of a program (what is saved, slices, walks,
+# types of parameters), of which machines without AVX-512 run all with the narrower code.
+NOT_OF_A_TIER = ["allocation.test", "blocks.test", "caller.test", "depth.test", "halves.test", "language", "loss-scale.test",
+                 "mixed-commands.test", "newcomer.test", "own-data-mistakes.test", "own-data-weights.test", "own-data.test",
+                 "quickstart.test", "recipes.test", "recurrences.test", "short-parameters.test", "sliced-models.test",
+                 "slices.test", "split-parameters.test", "step.test", "symbols.test", "typed-parameters.test", "walk.test",
+                 "walks.test", "wide-parameters.test", "wide.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"
