@@ -7,6 +7,8 @@
 #include "lowering/code/WideFunctions.h"
 #include "lowering/target/Rows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -167,6 +169,25 @@ static Value callOfChip(ImplicitLocOpBuilder &builder, StringRef name, Value x) 
   return LLVM::CallIntrinsicOp::create(builder, x.getType(), builder.getStringAttr(name), ValueRange{x}).getResult(0);
 }
 
+/// Whether an error that is small beside 1 is as good as one that is small beside the number, which lies between -1 and 1: it is
+/// only added to numbers of that size, or its square subtracted from them (GELU and its derivative).
+static bool isBesideOne(Value number) {
+  auto isLarge = [](Value value) {
+    FloatAttr constant;
+    return matchPattern(value, m_Constant(&constant)) && std::abs(constant.getValueAsDouble()) >= 0.5;
+  };
+  auto isAdded = [&](Value of, Operation *user) {
+    return isa<arith::AddFOp, arith::SubFOp>(user) &&
+           llvm::any_of(user->getOperands(), [&](Value other) { return other != of && isLarge(other); });
+  };
+  return llvm::all_of(number.getUsers(), [&](Operation *user) {
+    auto square = dyn_cast<arith::MulFOp>(user);
+    if (!square || square.getLhs() != square.getRhs())
+      return isAdded(number, user);
+    return llvm::all_of(square->getUsers(), [&](Operation *next) { return isAdded(square.getResult(), next); });
+  });
+}
+
 /// exp and tanh of an f32 by `ex2.approx`, whose relative error is 2^-22: that of exp grows by 2^-24 |x|. Null: another function.
 static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Value x) {
   constexpr double log2e = 1.44269504088896340736;
@@ -176,16 +197,21 @@ static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Valu
     return power(arith::MulFOp::create(builder, x, real(log2e)));
   if (!isa<math::TanhOp>(op))
     return {};
-  // As emitTanh: an odd polynomial below 0.625, 1 - 2 / (exp(2|x|) + 1) beyond.
+  auto far = [&](Value of) -> Value { // 1 - 2 / (exp(2 of) + 1)
+    Value e = power(arith::MulFOp::create(builder, of, real(2 * log2e)));
+    Value half = callOfChip(builder, "llvm.nvvm.rcp.approx.ftz.f", arith::AddFOp::create(builder, e, real(1.0)));
+    return math::FmaOp::create(builder, half, real(-2.0), real(1.0));
+  };
+  if (isBesideOne(op.getResult(0)))
+    return far(x);
+  // As emitTanh: an odd polynomial below 0.625, that beyond.
   Value size = math::AbsFOp::create(builder, x), z = arith::MulFOp::create(builder, x, x), p = real(-5.70498872745e-3);
   for (double next : {2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1})
     p = math::FmaOp::create(builder, p, z, real(next));
   Value near = math::FmaOp::create(builder, arith::MulFOp::create(builder, p, z), x, x);
-  Value e = power(arith::MulFOp::create(builder, size, real(2 * log2e)));
-  Value half = callOfChip(builder, "llvm.nvvm.rcp.approx.ftz.f", arith::AddFOp::create(builder, e, real(1.0)));
-  Value far = math::CopySignOp::create(builder, math::FmaOp::create(builder, half, real(-2.0), real(1.0)), x);
+  Value beyond = math::CopySignOp::create(builder, far(size), x);
   Value isFar = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGE, size, real(0.625)); // NaN: near
-  return arith::SelectOp::create(builder, isFar, far, near);
+  return arith::SelectOp::create(builder, isFar, beyond, near);
 }
 
 /// What a chip has an instruction for.

@@ -9,15 +9,19 @@ namespace {
 /// Freeing waits for what was started before.
 class CudaBlock : public DeviceMemory::Block {
 public:
-  CudaBlock(const CudaDevice &device, Address address) : device(device), address(address) {}
+  CudaBlock(CudaDevice &device, Address address, uint64_t bytes) : device(device), address(address), bytes(bytes) {
+    device.holds(bytes);
+  }
   ~CudaBlock() override {
     if (device.activate().ok())
       device.driver().cuMemFree_v2(address); // an error is told to whoever waits next
+    device.gives(bytes);
   }
 
 private:
-  const CudaDevice &device;
+  CudaDevice &device;
   Address address;
+  uint64_t bytes;
 };
 
 } // namespace
@@ -90,17 +94,17 @@ Expected<DeviceMemory> CudaDevice::allocate(uint64_t bytes, unsigned, const char
   Address address = 0;
   const Result result = driver().cuMemAlloc_v2(&address, bytes == 0 ? 64 : bytes);
   if (result == kOutOfMemory)
-    return resourceError("the GPU (", chip, ") has no room for ", bytes, " bytes of ", purpose, ": ", availableBytes(),
+    return resourceError("the GPU (", chip, ") has no room for ", bytes, " bytes of ", purpose, ": ", freeBytes(),
                          " bytes are free");
   if (Status status = check(result, "allocating memory of the GPU"); status.failed())
     return status;
-  DeviceMemory memory(DeviceView(*this, address, bytes, nullptr), std::make_unique<CudaBlock>(*this, address));
+  DeviceMemory memory(DeviceView(*this, address, bytes, nullptr), std::make_unique<CudaBlock>(*this, address, bytes));
   if (Status status = fillZero(memory.view()); status.failed())
     return status;
   return memory;
 }
 
-uint64_t CudaDevice::availableBytes() const {
+uint64_t CudaDevice::freeBytes() const {
   size_t available = 0, total = 0;
   return activate().ok() && driver().cuMemGetInfo_v2(&available, &total) == kSuccess ? available : 0;
 }

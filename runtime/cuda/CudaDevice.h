@@ -19,7 +19,8 @@ public:
   std::string_view name() const override { return "cuda"; }
   bool sharesMemory() const override { return false; }
   Expected<DeviceMemory> allocate(uint64_t bytes, unsigned staggerSteps, const char *purpose) override;
-  uint64_t availableBytes() const override;
+  /// Memory of a GPU is taken when it is allocated: what is free, and what is allocated.
+  uint64_t availableBytes() const override { return freeBytes() + heldBytes; }
   Status copyIn(const DeviceView &to, const void *from) override;
   Status copyOut(void *to, const DeviceView &from) override;
   Status copyWithin(const DeviceView &to, const DeviceView &from) override;
@@ -41,15 +42,21 @@ public:
   void started(const char *kernel, const char *place) { lastKernel = kernel, lastPlace = place, lastGraph = 0; }
   void startedGraph(std::string_view entry, size_t kernels) { lastKernel = entry, lastPlace.clear(), lastGraph = kernels; }
 
+  /// What follows an allocation of so many bytes, or a release.
+  void holds(uint64_t bytes) { heldBytes += bytes; }
+  void gives(uint64_t bytes) { heldBytes -= bytes; }
+
 private:
   explicit CudaDevice(const Driver &driver) : functions(&driver), staging(driver) {}
   Status start();
   std::string whatRan() const;
+  uint64_t freeBytes() const;
   const Driver *functions;
   Staging staging;
   Handle context = nullptr, queue = nullptr;
   std::string chip;
   int version = 0;
+  uint64_t heldBytes = 0; // by allocations
   std::string lastKernel, lastPlace;
   size_t lastGraph = 0; // kernels of the graph of the entry lastKernel; 0: a kernel was started by itself
 };

@@ -100,7 +100,7 @@ public:
   virtual bool sharesMemory() const = 0;
   /// Zero-filled, 64-byte aligned. Streams that are walked together get stagger 0, 1, 2, ...: see Arena.
   virtual Expected<DeviceMemory> allocate(uint64_t bytes, unsigned staggerSteps, const char *purpose) = 0;
-  /// Bytes that can be allocated; 0 if the device does not say.
+  /// Bytes that this process can have of it, what is allocated and not touched yet among them; 0 if the device does not say.
   virtual uint64_t availableBytes() const = 0;
   /// The host may change `from` after the return, whether or not the bytes have arrived.
   virtual Status copyIn(const DeviceView &to, const void *from) = 0;

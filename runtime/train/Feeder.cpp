@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 namespace tenon::train {
 
@@ -57,10 +58,13 @@ Status Feeder::create(runtime::Context &context, data::DataTask &task, std::uniq
 Status Feeder::fill(uint64_t index) {
   if (source.resetsBefore(index))
     context.resetStates();
-  return source.fill(index, tensors);
+  return std::exchange(prepared, std::nullopt) == index ? Status() : source.fill(index, tensors);
 }
 
+void Feeder::prepare(uint64_t index) { prepared = source.fill(index, tensors).ok() ? std::optional(index) : std::nullopt; }
+
 Status Feeder::fillEvaluation(uint64_t index) {
+  prepared.reset();
   if (source.resetsInEvaluation(index))
     context.resetStates();
   return source.fillEvaluation(index, tensors);

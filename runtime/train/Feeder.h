@@ -17,6 +17,9 @@ public:
                        std::optional<int64_t> id = std::nullopt);
   /// Writes batch `index` into the context's inputs, after a reset of its states where the task says so.
   Status fill(uint64_t index);
+  /// The inputs of batch `index` ahead of `fill`, once Context::run has returned: a device that goes on with the batch before has
+  /// a copy of its own. What is wrong with the batch is for `fill` to say.
+  void prepare(uint64_t index);
   /// The same for batch `index` of an evaluation.
   Status fillEvaluation(uint64_t index);
   const data::DataTask &task() const { return source; }
@@ -26,6 +29,7 @@ private:
   runtime::Context &context;
   data::DataTask &source;
   std::vector<data::InputTensor> tensors;
+  std::optional<uint64_t> prepared; // the batch that the inputs hold, and nobody has run
 };
 
 /// A scalar output as a number.

@@ -117,22 +117,31 @@ private:
     return options.tensorBoard ? recorder.openEvents(run) : Status();
   }
 
+  /// The batch that is the `position`-th of the run: whose it is, and its number there.
+  std::pair<SessionTask *, uint64_t> batchAt(uint64_t position) {
+    const TaskOrder::Turn turn = order.at(position / batchesPerStep());
+    return {session.tasks()[turn.task],
+            session.others.empty() ? position : turn.step * batchesPerStep() + position % batchesPerStep()};
+  }
+
   Status oneStep() {
     Clock::time_point before = Clock::now();
-    const TaskOrder::Turn turn = order.at(state.position / batchesPerStep());
-    now = session.tasks()[turn.task];
+    now = batchAt(state.position).first;
     runtime::Context &context = *now->train;
     values.assign(context.outputs().size(), 0.0);
     if (Status status = readLossScale(usedScale); status.failed())
       return status;
     for (uint64_t i = 0; i < batchesPerStep(); ++i) {
-      if (Status status = now->trainFeeder->fill(session.others.empty() ? state.position : turn.step * batchesPerStep() + i);
-          status.failed())
+      if (Status status = now->trainFeeder->fill(batchAt(state.position).second); status.failed())
         return status;
       context.setStep(state.step * batchesPerStep() + i);
       if (Status status = context.run(); status.failed())
         return status.in(concat("step ", state.step + 1));
       ++state.position;
+      if (i + 1 < batchesPerStep() || totalSteps() == 0 || state.step + 1 < totalSteps()) {
+        const auto [task, index] = batchAt(state.position);
+        task->trainFeeder->prepare(index); // while a GPU works
+      }
       if (Status status = addOutputs(i); status.failed())
         return status;
     }

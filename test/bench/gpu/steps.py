@@ -1,4 +1,5 @@
 """Training steps of whole models: losses from the same weights first, then steps of both sides in turns, then where ours go."""
+import contextlib
 import ctypes
 import importlib
 import json
@@ -13,14 +14,16 @@ from library import Model
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOSS_BOUND = 1e-2  # relative, of the first steps; both sides round to bf16, at different points
 COMPARED = 3
+# Whose peer calls PyTorch's fused attention: with the back end that PyTorch chooses, and with cuDNN's.
+FUSED_ATTENTION = ("gpt2",)
 RECIPES = {"gpt2": ({"lr": 1e-4, "betas": (0.9, 0.95)}, 0.1, 1.0), "transformer_xl": ({"lr": 1e-4}, 0.0, 0.25)}
 
 
 class Peer:
     """PyTorch: master weights of f32, the forward pass under autocast, fused AdamW."""
 
-    def __init__(self, torch, module, size, weights, batch, compiled):
-        self.torch = torch
+    def __init__(self, torch, module, size, weights, batch, compiled=False, cudnn=False):
+        self.torch, self.cudnn = torch, cudnn
         with torch.device("cuda"):
             self.model = module.Model(size)
         self.model.load_state_dict(read_safetensors(torch, weights))
@@ -33,10 +36,15 @@ class Peer:
         self.batch = {name: value.cuda() for name, value in batch.items()}
         self.forward = torch.compile(self.model) if compiled else self.model
 
+    def attention(self):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        return sdpa_kernel(SDPBackend.CUDNN_ATTENTION) if self.cudnn else contextlib.nullcontext()
+
     def step(self):
-        with self.torch.autocast("cuda", dtype=self.torch.bfloat16):
-            loss = sum(self.forward(**self.batch).values())
-        loss.backward()
+        with self.attention():
+            with self.torch.autocast("cuda", dtype=self.torch.bfloat16):
+                loss = sum(self.forward(**self.batch).values())
+            loss.backward()
         self.torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.bound)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -67,12 +75,16 @@ class Ours:
         else:
             self.model.initialize(1)
         self.context, self.loss, self.batch, self.number = self.model.context("train"), loss, batch, 0
+        self.feed()
 
-    def step(self):
+    def feed(self):
         for name, values in self.batch.items():
             self.context.set_input(name, values)
+
+    def step(self):
         self.context.run(self.number)
         self.number += 1
+        self.feed()  # of the next step, while the GPU works: as `tenon train` does
         return self.context.scalar(self.loss)
 
 
@@ -109,15 +121,19 @@ def measure(found, library, row, folder, tenon, compiled):
         ours = Ours(library, path, arrays, loss_of(row.name), "runs", weights)
         ours_losses = [ours.step() for _ in range(COMPARED)]
         found.note("start", seconds=time.perf_counter() - begin)  # the driver compiles
-        theirs = {"eager": Peer(torch, module, size, weights, batch, False)}
-        losses = [theirs["eager"].step() for _ in range(COMPARED)]
-        found.note("losses", ours=ours_losses, theirs=losses)
-        for a, b in zip(ours_losses, losses):
-            if not abs(a - b) <= LOSS_BOUND * abs(b):
-                raise RuntimeError(f"losses of the first steps are {ours_losses}, PyTorch's {losses}")
-        times, own, turns, timed = {"eager": []}, [], 3, 4
+        theirs = {"eager": Peer(torch, module, size, weights, batch)}
+        if row.name in FUSED_ATTENTION:
+            theirs["cudnn"] = Peer(torch, module, size, weights, batch, cudnn=True)
+        for form, peer in theirs.items():
+            losses = [peer.step() for _ in range(COMPARED)]
+            found.note(f"losses, {form}", ours=ours_losses, theirs=losses)
+            for a, b in zip(ours_losses, losses):
+                if not abs(a - b) <= LOSS_BOUND * abs(b):
+                    raise RuntimeError(f"losses of the first steps are {ours_losses}, PyTorch's {losses}")
+        times, own, turns, timed = {form: [] for form in theirs}, [], 3, 4
         for _ in range(turns):
-            times["eager"] += seconds(theirs["eager"], timed)
+            for form, peer in theirs.items():
+                times[form] += seconds(peer, timed)
             own += seconds(ours, timed)
         tokens = size["B"] * size["T"]
         report(found, row, own, times, tokens, module.flops(size))
@@ -127,14 +143,15 @@ def measure(found, library, row, folder, tenon, compiled):
         found.note("host", wall_us=statistics.median(wall), gpu_us=statistics.median(device), floor=200, goal=50,
                    outside_us=statistics.median(step - busy for step, busy in zip(wall, device, strict=True)),
                    **{f"{part}_us": entry[part]["median"] for part in ("describe", "start", "launch")})
-        del theirs
+        fastest = min(times, key=lambda form: statistics.median(times[form]))
+        del theirs, peer
         torch.cuda.empty_cache()
         ours = Ours(library, path, arrays, loss_of(row.name), "kernels", weights)
         for _ in range(4):
             ours.step()
         found.note("kernels", kernels=ours.model.close()["kernels"])
         if compiled:  # takes minutes to compile, and is last
-            peer = Peer(torch, module, size, weights, batch, True)
+            peer = Peer(torch, module, size, weights, batch, compiled=True, cudnn=fastest == "cudnn")
             times["compiled"] = [peer.step() for _ in range(2)] and seconds(peer, 8)
             report(found, row, own, times, tokens, module.flops(size))
     finally:

@@ -1,0 +1,81 @@
+// tanh in a kernel that makes 16 bits: where only its error beside 1 counts, as in GELU and its derivative, by one exponential; elsewhere near 0 by a polynomial, relatively exact.
+// REQUIRES: gpu-emu
+// RUN: tenon-gpu-kernel-test %s --dims=1 --schedules=1 --tolerance=4e-3 | FileCheck %s --check-prefix=RUNS
+// RUN: not tenon-gpu-kernel-test %s --dims=1 --schedules=1 --tolerance=4e-3 --corrupt=2e-2 | FileCheck %s --check-prefix=CONTROL
+// RUNS: ok:
+// CONTROL: FAILED
+// RUN: tenon-gpu-kernel-test %s --print=ptx | FileCheck %s
+
+// CHECK-LABEL: .entry beside_nest
+// CHECK-NOT: copysign
+// CHECK: ex2.approx.ftz.f32
+// CHECK-NEXT: add.rn.f32
+// CHECK-NEXT: rcp.approx.ftz.f32
+// CHECK-NEXT: fma.rn.f32
+// CHECK-NOT: {{selp|copysign}}
+// CHECK: ret;
+func.func @beside(%x: tensor<65xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.nest affine_map<() -> (65)> : tensor<65xbf16> {
+  ^bb0(%i: index):
+    %one = arith.constant 1.0 : f32
+    %e = tenon.at %x[%i] : tensor<65xf32> -> f32
+    %t = math.tanh %e : f32
+    %a = arith.addf %one, %t : f32
+    %s = arith.mulf %t, %t : f32
+    %d = arith.subf %one, %s : f32
+    %m = arith.mulf %a, %d : f32
+    %r = arith.truncf %m : f32 to bf16
+    tenon.put 0[%i], %r : bf16
+  }
+  tenon.output 0 "y", %y : tensor<65xbf16>
+  return
+}
+
+// Used as it is, multiplied by another number, added to a small one.
+// CHECK-LABEL: .entry alone_nest
+// CHECK: copysign
+// CHECK: ret;
+// CHECK-LABEL: .entry product_nest
+// CHECK: copysign
+// CHECK: ret;
+// CHECK-LABEL: .entry small_nest
+// CHECK: copysign
+// CHECK: ret;
+func.func @alone(%x: tensor<65xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.nest affine_map<() -> (65)> : tensor<65xbf16> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<65xf32> -> f32
+    %t = math.tanh %e : f32
+    %r = arith.truncf %t : f32 to bf16
+    tenon.put 0[%i], %r : bf16
+  }
+  tenon.output 0 "y", %y : tensor<65xbf16>
+  return
+}
+func.func @product(%x: tensor<65xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.nest affine_map<() -> (65)> : tensor<65xbf16> {
+  ^bb0(%i: index):
+    %one = arith.constant 1.0 : f32
+    %e = tenon.at %x[%i] : tensor<65xf32> -> f32
+    %t = math.tanh %e : f32
+    %a = arith.addf %one, %t : f32
+    %m = arith.mulf %a, %t : f32
+    %r = arith.truncf %m : f32 to bf16
+    tenon.put 0[%i], %r : bf16
+  }
+  tenon.output 0 "y", %y : tensor<65xbf16>
+  return
+}
+func.func @small(%x: tensor<65xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.nest affine_map<() -> (65)> : tensor<65xbf16> {
+  ^bb0(%i: index):
+    %c = arith.constant 1.0e-3 : f32
+    %e = tenon.at %x[%i] : tensor<65xf32> -> f32
+    %t = math.tanh %e : f32
+    %a = arith.addf %c, %t : f32
+    %r = arith.truncf %a : f32 to bf16
+    tenon.put 0[%i], %r : bf16
+  }
+  tenon.output 0 "y", %y : tensor<65xbf16>
+  return
+}
