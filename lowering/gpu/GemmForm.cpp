@@ -203,18 +203,33 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
 /// What depends on the columns of a thread alone is computed once. It takes some rows at a time, op by op: their loads are on
 /// their way together, before the first of them is stored.
 void GemmCode::overPart(const SumsPart &part, int64_t together,
-                        llvm::function_ref<void(Value, int64_t, int64_t, Value, Value, const LaneCode &)> body) {
+                        llvm::function_ref<void(const Places &, const LaneCode &)> body) {
   const int64_t vectors = part.columns / part.lanes, across = std::min(vectors, part.threads), step = part.threads / across;
   together = std::max<int64_t>(std::min(together, part.rows / step), 1); // some threads may have no row
   Value start = divide(builder, part.thread, constant(builder, across));
+  auto overRows = [&](Value place, int64_t lanes) {
+    Value column = add(builder, part.firstColumn, place);
+    const LaneCode columns = ofColumns(column, lanes);
+    code.strided(start, constant(builder, step * together), constant(builder, part.rows),
+                 [&](Value row) { body({row, step, together, place, column, lanes}, columns); });
+  };
+  const bool breakOff = !form.sizeOf(form.columns).isMultipleOf(part.lanes);
   for (int64_t left = 0; left < vectors; left += across) {
     Value place = add(builder, remainder(builder, part.thread, constant(builder, across)), constant(builder, left));
     place = multiply(builder, place, constant(builder, part.lanes));
-    Value column = add(builder, part.firstColumn, place);
-    code.ifThen(isBelow(column, form.columns), [&] {
-      const LaneCode columns = ofColumns(column, part.lanes);
-      code.strided(start, constant(builder, step * together), constant(builder, part.rows),
-                   [&](Value row) { body(row, step, together, place, column, columns); });
+    auto ifInside = [&](int64_t lane, llvm::function_ref<void()> then) {
+      code.ifThen(isBelow(add(builder, part.firstColumn, add(builder, place, constant(builder, lane))), form.columns), then);
+    };
+    ifInside(breakOff ? part.lanes - 1 : 0, [&] { overRows(place, part.lanes); });
+    if (!breakOff)
+      continue;
+    Value end = subtract(builder, code.size(form.sizeOf(form.columns)), constant(builder, part.lanes));
+    Value isBroken = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, add(builder, part.firstColumn, place), end);
+    code.ifThen(isBroken, [&] {
+      code.strided(constant(builder, 0), constant(builder, 1), constant(builder, part.lanes - 1), [&](Value lane) {
+        Value own = add(builder, place, lane);
+        code.ifThen(isBelow(add(builder, part.firstColumn, own), form.columns), [&] { overRows(own, 1); });
+      });
     });
   }
 }
@@ -228,14 +243,18 @@ void GemmCode::ofBlock(Value row, int64_t rows, int64_t columns, int64_t lanes, 
     code.ifThen(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, code.thread(), constant(builder, threads)), emitAll);
 }
 
+int64_t GemmForm::lanes() const {
+  if (columns.empty())
+    return 1;
+  const int64_t last = columns.back();
+  return lanesOf({&block}, block.getArgument(unsigned(last)), sizeOf({last}), columns.size() == 1);
+}
+
 int64_t GemmCode::mostLanes() const {
   constexpr int64_t ofSums = 4; // 16 bytes of f32
-  if (form.columns.empty())
-    return 1;
-  if (slices > 1)
+  if (slices > 1 && !form.columns.empty())
     return form.sizeOf(form.columns).isMultipleOf(ofSums) ? ofSums : 1;
-  const int64_t last = form.columns.back();
-  return lanesOf({&form.block}, form.block.getArgument(unsigned(last)), form.sizeOf({last}));
+  return form.lanes();
 }
 
 void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t rows, int64_t columns, int64_t together,
@@ -244,23 +263,23 @@ void GemmCode::emitResults(Value memory, int64_t width, Value first, int64_t row
 }
 
 void GemmCode::emitPart(const SumsPart &part, Value memory, int64_t width, int64_t together) {
-  const int64_t ofVector = std::min<int64_t>(part.lanes, 4);
   // All rows of the part are inside then, or none.
   const bool isWhole = slices == 1 && form.sizeOf(form.rows).isMultipleOf(part.rows);
-  auto emitRows = [&](Value row, int64_t step, int64_t count, Value place, Value column, const LaneCode &columns) {
-    SmallVector<SmallVector<Value>> sums(static_cast<size_t>(count));
-    Value from = add(builder, multiply(builder, row, constant(builder, width)), place);
-    for (int64_t i = 0; i < count; ++i)
-      for (int64_t first = 0; first < part.lanes; first += ofVector) {
-        Value number = add(builder, from, constant(builder, i * step * width + first));
+  auto emitRows = [&](const Places &places, const LaneCode &columns) {
+    const int64_t ofVector = std::min<int64_t>(places.lanes, 4);
+    SmallVector<SmallVector<Value>> sums(static_cast<size_t>(places.count));
+    Value from = add(builder, multiply(builder, places.row, constant(builder, width)), places.place);
+    for (int64_t i = 0; i < places.count; ++i)
+      for (int64_t first = 0; first < places.lanes; first += ofVector) {
+        Value number = add(builder, from, constant(builder, i * places.step * width + first));
         Value address = elementAddress(builder, memory, form.element, number);
         llvm::append_range(sums[size_t(i)], loadVector(builder, form.element, address, ofVector));
       }
-    row = add(builder, part.firstRow, row);
+    Value row = add(builder, part.firstRow, places.row);
     if (slices > 1)
-      storeParts(row, step, column, sums);
+      storeParts(row, places.step, places.column, sums);
     else
-      emitTogether(columns, row, step, sums, isWhole);
+      emitTogether(columns, row, places.step, sums, isWhole);
   };
   if (isWhole)
     code.ifThen(isBelow(part.firstRow, form.rows), [&] { overPart(part, together, emitRows); });

@@ -34,6 +34,8 @@ struct GemmForm {
   llvm::SmallVector<mlir::AffineExpr> sizesOfLabels(const Labels &labels) const;
   /// Whether neighbours along the depth, not along the lines, are neighbours in memory.
   bool isAlongDepth(const GemmSide &side) const { return !side.labels.empty() && llvm::is_contained(depth, side.labels.back()); }
+  /// How many columns beside each other a thread can have of the code behind the sums.
+  int64_t lanes() const;
   /// i64: tiles of each batch and slice of the depth. `code`: of an entry or a kernel.
   template <typename Code> Value tilesOf(Code &code, int64_t tileRows, int64_t tileColumns, int64_t slices) const {
     auto &builder = code.builder;
@@ -95,7 +97,7 @@ public:
   void emitPart(const SumsPart &part, Value memory, int64_t width, int64_t together);
   /// Asks for what the code behind the sums of a part will read, row by row, so that it is in the cache of the chip by then.
   void prefetch(const SumsPart &part);
-  /// How many columns a thread can have whose results are one vector in memory.
+  /// As form.lanes(); of slices, whose sums are stored as they are.
   int64_t mostLanes() const;
   /// The code behind the sums of the tile, of so many slices whose sums are in a temporary of the launch.
   void emitSlices(int64_t rows, int64_t columns, int64_t together, int64_t ofSlices);
@@ -106,11 +108,15 @@ public:
   bool good = true;            // false: reported
 
 private:
-  /// For the places of a part, some rows, `step` apart, at a time: with the first of them in the part, the first column in the
-  /// part and in the product, which is inside.
-  void
-  overPart(const SumsPart &part, int64_t together,
-           llvm::function_ref<void(Value row, int64_t step, int64_t count, Value place, Value column, const LaneCode &)> body);
+  /// Some rows of a part, `step` apart, with the first of them in the part, of `lanes` columns beside each other, with the first
+  /// of these in the part and in the product. All of the columns are inside.
+  struct Places {
+    Value row;
+    int64_t step, count;
+    Value place, column;
+    int64_t lanes;
+  };
+  void overPart(const SumsPart &part, int64_t together, llvm::function_ref<void(const Places &, const LaneCode &)> body);
   /// The part that the whole block has, from a row on: not all of its threads where they are no power of 2.
   void ofBlock(Value row, int64_t rows, int64_t columns, int64_t lanes, llvm::function_ref<void(const SumsPart &)> body);
   /// Number of a sum of a slice in the temporary.

@@ -59,13 +59,13 @@ void GemmCode::storeParts(Value row, int64_t step, Value column, Rows sums) {
 /// Rows behind the last one read what that one does.
 void GemmCode::emitSlices(int64_t rows, int64_t columns, int64_t together, int64_t ofSlices) {
   Value last = subtract(builder, code.size(form.sizeOf(form.rows)), constant(builder, 1));
-  auto emitRows = [&](Value row, int64_t step, int64_t count, Value, Value column, const LaneCode &columns) {
-    row = add(builder, firstRow, row);
-    SmallVector<SmallVector<Value>> parts(static_cast<size_t>(count));
+  auto emitRows = [&](const Places &places, const LaneCode &columns) {
+    Value row = add(builder, firstRow, places.row);
+    SmallVector<SmallVector<Value>> parts(static_cast<size_t>(places.count));
     for (int64_t of = 0; of < ofSlices; ++of)
-      for (int64_t i = 0; i < count; ++i) {
-        Value own = minimum(builder, add(builder, row, constant(builder, i * step)), last);
-        Value number = numberOfPart(constant(builder, of), own, column);
+      for (int64_t i = 0; i < places.count; ++i) {
+        Value own = minimum(builder, add(builder, row, constant(builder, i * places.step)), last);
+        Value number = numberOfPart(constant(builder, of), own, places.column);
         parts[size_t(i)].push_back(scalars.load(form.element, code.temporary(0), number));
       }
     SmallVector<SmallVector<Value>> sums;
@@ -75,7 +75,7 @@ void GemmCode::emitSlices(int64_t rows, int64_t columns, int64_t together, int64
         sum = arith::AddFOp::create(builder, sum, part);
       sums.push_back({sum});
     }
-    emitTogether(columns, row, step, sums);
+    emitTogether(columns, row, places.step, sums);
   };
   ofBlock(firstRow, rows, columns, 1, [&](const SumsPart &part) { overPart(part, together, emitRows); });
 }

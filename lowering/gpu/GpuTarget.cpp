@@ -43,8 +43,8 @@ bool takesRowSteps(KernelOpInterface kernel) {
   return generated && generated.takesRowSteps();
 }
 
-/// Tensor cores read operands by 16 bytes, from rows that begin at multiples of as much. Where the tensor is written over by
-/// another one it lies as that does.
+/// Tensor cores read operands by 16 bytes, from rows that begin at multiples of as much, and long rows of a product's sums are
+/// written so. Where the tensor is written over by another one it lies as that does.
 static int64_t usefulRowStep(OpResult result, DenseMap<Value, int64_t> &known) {
   auto [place, isNew] = known.try_emplace(result, 0);
   if (!isNew)
@@ -53,15 +53,17 @@ static int64_t usefulRowStep(OpResult result, DenseMap<Value, int64_t> &known) {
   if (!mayBeApart(result, takesRowSteps))
     return 0;
   auto type = cast<RankedTensorType>(result.getType());
-  const int64_t size = type.getShape().back(), ofChunk = kRowBytes / 2;
-  if (elementBytes(type.getElementType()) != 2 || size < least || size % ofChunk == 0)
+  const int64_t size = type.getShape().back(), bytes = elementBytes(type.getElementType()), ofChunk = kRowBytes / bytes;
+  if ((bytes != 2 && !type.getElementType().isF32()) || size < least || size % ofChunk == 0)
     return 0;
+  constexpr int64_t longRow = 1024; // whose few last elements, which are no vectors, count for nothing
+  const bool isProduct = bytes == 4 && size >= longRow && isa<GemmOp>(result.getOwner());
   const bool isFactor = llvm::any_of(result.getUsers(), [&](Operation *user) {
     auto gemm = dyn_cast<GemmOp>(user);
-    return gemm && (gemm.getA() == result || gemm.getB() == result);
+    return bytes == 2 && gemm && (gemm.getA() == result || gemm.getB() == result);
   });
   const bool isUseful =
-      isFactor || llvm::any_of(successorsOf(result), [&](OpResult successor) {
+      isFactor || isProduct || llvm::any_of(successorsOf(result), [&](OpResult successor) {
         return successor.getOwner()->hasAttr(kChosen) ? rowStepOf(successor) != 0 : usefulRowStep(successor, known) != 0;
       });
   return known[result] = isUseful ? int64_t(llvm::alignTo(uint64_t(size), uint64_t(ofChunk))) : 0;
@@ -72,13 +74,15 @@ DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
   if (!generated || generated.refusal())
     return {};
   NamedAttrList all;
-  if (DictionaryAttr choice = generated.choose(chip))
-    all.set(chip.name, choice);
   DenseMap<Value, int64_t> known;
   const SmallVector<int64_t> steps =
       llvm::map_to_vector(kernel->getResults(), [&](OpResult result) { return usefulRowStep(result, known); });
-  if (llvm::any_of(steps, [](int64_t step) { return step != 0; }))
+  if (llvm::any_of(steps, [](int64_t step) { return step != 0; })) {
     all.set(kRowSteps, DenseI64ArrayAttr::get(kernel.getContext(), steps));
+    kernel->setAttr(kRowSteps, all.get(kRowSteps)); // by which its code is chosen
+  }
+  if (DictionaryAttr choice = generated.choose(chip))
+    all.set(chip.name, choice);
   return all.empty() ? DictionaryAttr() : all.getDictionary(kernel.getContext());
 }
 

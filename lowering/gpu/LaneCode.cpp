@@ -1,6 +1,7 @@
 #include "lowering/gpu/LaneCode.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Reductions.h"
+#include "lowering/target/Rows.h"
 
 using namespace mlir;
 
@@ -13,14 +14,14 @@ static bool runsAlong(RankedTensorType type, ValueRange indices, Value last) {
   return !indices.empty() && indices.back() == last && !type.isDynamicDim(unsigned(type.getRank() - 1));
 }
 
-static Type typeOf(PutOp put) {
+static Value tensorOf(PutOp put) {
   Operation *owner = put->getParentOp();
   while (!isa<NestOp, GemmOp>(owner))
     owner = owner->getParentOp();
-  return owner->getResult(put.getResult()).getType();
+  return owner->getResult(put.getResult());
 }
 
-int64_t lanesOf(ArrayRef<Block *> blocks, Value last, AffineExpr size) {
+int64_t lanesOf(ArrayRef<Block *> blocks, Value last, AffineExpr size, bool mayBreakOff) {
   auto known = dyn_cast<AffineConstantExpr>(size);
   int64_t widest = 0;
   bool loops = false;
@@ -31,14 +32,17 @@ int64_t lanesOf(ArrayRef<Block *> blocks, Value last, AffineExpr size) {
       loops |= isa<FoldOp>(op) || (isa<EachOp>(op) && &op != last.getParentBlock()->getParentOp());
       if (!at && !put)
         continue;
-      auto type = cast<RankedTensorType>(at ? at.getTensor().getType() : typeOf(put));
-      if (runsAlong(type, at ? at.getIndices() : put.getIndices(), last))
-        widest = std::max(widest, elementBytes(type.getElementType()));
+      Value tensor = at ? at.getTensor() : tensorOf(put);
+      auto type = cast<RankedTensorType>(tensor.getType());
+      if (!runsAlong(type, at ? at.getIndices() : put.getIndices(), last))
+        continue;
+      widest = std::max(widest, elementBytes(type.getElementType()));
+      mayBreakOff &= rowStepOf(tensor) != 0;
     }
   if (!known || loops || widest == 0)
     return 1;
   int64_t lanes = std::min(kVectorBytes / widest, kMostLanes);
-  while (known.getValue() % lanes != 0)
+  while (!mayBreakOff && known.getValue() % lanes != 0)
     lanes /= 2;
   return lanes;
 }
@@ -108,9 +112,10 @@ bool readsAny(Operation &op, const llvm::DenseSet<Value> &values) {
   return any;
 }
 
-/// Such vectors are aligned: places are to 64 bytes, and the innermost size of the tensor is a multiple of the elements.
-bool LaneCode::areNeighbours(RankedTensorType type, ValueRange indices) const {
+/// Such vectors are aligned: places are to 64 bytes, and rows begin at multiples of the elements.
+bool LaneCode::areNeighbours(Value tensor, ValueRange indices) const {
   const int64_t count = int64_t(lanes.size());
+  const RankedTensorType type = storedType(tensor);
   return last && count > 1 && runsAlong(type, indices, last) && type.getShape().back() % count == 0 &&
          count * elementBytes(type.getElementType()) <= kVectorBytes &&
          llvm::none_of(indices.drop_back(), [&](Value index) { return varying.contains(index); });
@@ -165,13 +170,13 @@ bool LaneCode::emitOp(Operation &op) {
     return true;
   }
   varying.insert(op.result_begin(), op.result_end());
-  if (auto at = dyn_cast<AtOp>(op); at && areNeighbours(cast<RankedTensorType>(at.getTensor().getType()), at.getIndices())) {
+  if (auto at = dyn_cast<AtOp>(op); at && areNeighbours(at.getTensor(), at.getIndices())) {
     load(at);
     return true;
   }
   if (auto put = dyn_cast<PutOp>(op)) {
     Value result = results[put.getResult()];
-    if (areNeighbours(cast<RankedTensorType>(result.getType()), put.getIndices())) {
+    if (areNeighbours(result, put.getIndices())) {
       store(put, result);
       return true;
     }

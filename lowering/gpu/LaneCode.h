@@ -7,8 +7,10 @@
 namespace tenon::gpu {
 
 /// How many elements a thread may have of the code in `blocks`, of a nest or behind the sums of a product, whose index `last`
-/// runs over `size` values: 1 where that is odd, no access would become a vector, or code has loops of its own.
-int64_t lanesOf(llvm::ArrayRef<mlir::Block *> blocks, Value last, mlir::AffineExpr size);
+/// runs over `size` values: 1 where that is odd, no access would become a vector, or code has loops of its own. `mayBreakOff`:
+/// the size need be no multiple where all rows begin at multiples of 16 bytes (Rows.h); what is left at the end of a row is no
+/// vector then.
+int64_t lanesOf(llvm::ArrayRef<mlir::Block *> blocks, Value last, mlir::AffineExpr size, bool mayBreakOff = false);
 
 /// Elements beside each other in memory, aligned to all of them together.
 llvm::SmallVector<Value> loadVector(ImplicitLocOpBuilder &builder, Type element, Value address, int64_t count);
@@ -33,7 +35,7 @@ public:
   llvm::SmallVector<Value> get(Value source);
 
 private:
-  bool areNeighbours(mlir::RankedTensorType type, mlir::ValueRange indices) const;
+  bool areNeighbours(Value tensor, mlir::ValueRange indices) const;
   Value address(mlir::RankedTensorType type, Value tensor, mlir::ValueRange indices);
   void load(AtOp at);
   void store(PutOp put, Value result);

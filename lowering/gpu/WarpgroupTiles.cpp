@@ -53,11 +53,10 @@ struct Product {
 };
 
 Behind behindOf(const GemmForm &form) {
-  const auto last = form.block.getArgument(unsigned(form.columns.back()));
   auto isHeavy = [](Operation &op) {
     return isa<math::MathDialect>(op.getDialect()) || isa<RandomKeepOp, RandomBitsOp, FoldOp, EachOp>(op);
   };
-  if (lanesOf({&form.block}, last, form.sizeOf({form.columns.back()})) == 1 || llvm::any_of(form.block, isHeavy))
+  if (form.lanes() == 1 || llvm::any_of(form.block, isHeavy))
     return Behind::Heavy;
   auto isOfRow = [&](Value index) {
     auto label = dyn_cast<BlockArgument>(index);

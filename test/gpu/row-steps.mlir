@@ -117,3 +117,34 @@ func.func @output(%x: tensor<70x67xf32>, %w: tensor<67x72xbf16>) attributes {ten
   tenon.output 1 "y", %y : tensor<70x72xf32>
   return
 }
+
+// Sums in f32 with long rows of odd width, as logits: stored as vectors, and what is left of a row one by one; nests read such rows.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: tenon.slots = [{{.*}}(287840)>
+// CHECK: tenon.gemm {{.*}}form = "wgmma"{{.*}}tenon.row_steps = array<i64: 1028>
+// CPU-LABEL: func.func @sums
+// CPU-SAME: tenon.slots = [{{.*}}(287560)>
+func.func @sums(%v: tensor<70x72xbf16>, %w: tensor<1027x72xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %l = tenon.gemm %v[0, 2], %w[1, 2] rank 2 : tensor<70x72xbf16>, tensor<1027x72xbf16> -> tensor<70x1027xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  %m:2 = tenon.nest affine_map<() -> (70)> : tensor<70xf32>, tensor<70x1027xf32> {
+  ^bb0(%i: index):
+    %most = tenon.fold max affine_map<() -> (1027)> : f32 {
+    ^bb0(%j: index):
+      %e = tenon.at %l[%i, %j] : tensor<70x1027xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0[%i], %most : f32
+    tenon.each affine_map<() -> (1027)> {
+    ^bb0(%j: index):
+      %e = tenon.at %l[%i, %j] : tensor<70x1027xf32> -> f32
+      %d = arith.subf %e, %most : f32
+      tenon.put 1[%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "m", %m#0 : tensor<70xf32>
+  tenon.output 1 "y", %m#1 : tensor<70x1027xf32>
+  return
+}
