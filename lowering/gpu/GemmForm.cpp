@@ -202,8 +202,7 @@ void GemmCode::storeSums(ValueRange sums, int64_t warpColumns, Value row, Value 
 
 /// What depends on the columns of a thread alone is computed once. It takes some rows at a time, op by op: their loads are on
 /// their way together, before the first of them is stored.
-void GemmCode::overPart(const SumsPart &part, int64_t together,
-                        llvm::function_ref<void(const Places &, const LaneCode &)> body) {
+void GemmCode::overPart(const SumsPart &part, int64_t together, llvm::function_ref<void(const Places &, const LaneCode &)> body) {
   const int64_t vectors = part.columns / part.lanes, across = std::min(vectors, part.threads), step = part.threads / across;
   together = std::max<int64_t>(std::min(together, part.rows / step), 1); // some threads may have no row
   Value start = divide(builder, part.thread, constant(builder, across));

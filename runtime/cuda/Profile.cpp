@@ -68,14 +68,14 @@ Profile::~Profile() {
 }
 
 Status Profile::mark() {
-  if (marked.size() == events.size()) {
+  if (next == events.size()) {
     events.push_back(nullptr);
     if (Result wrong = device.driver().cuEventCreate(&events.back(), 0)) {
       events.pop_back();
       return device.check(wrong, "making an event");
     }
   }
-  return device.check(device.driver().cuEventRecord(events[marked.size()], device.stream()), "recording an event");
+  return device.check(device.driver().cuEventRecord(events[next++], device.stream()), "recording an event");
 }
 
 /// Work in front of a run that hides how long its first launches take to come, as they are hidden in the middle of one.
@@ -104,8 +104,10 @@ Profile::Run &Profile::runOf(std::string_view entry) {
 }
 
 Status Profile::begin() {
-  Status status = settle();
-  marked.clear(); // of a run that failed
+  constexpr size_t mostOpen = 64; // reading times is no part of what runs take
+  Status status = isOfKernels || open.size() >= mostOpen ? settle() : Status();
+  next = open.empty() ? 0 : open.back().first + open.back().kernels + 1; // without those of a run that failed
+  marked.clear();
   written = 0;
   times[0] = Clock::now();
   return status;
@@ -113,6 +115,7 @@ Status Profile::begin() {
 
 Status Profile::end(std::string_view entry) {
   const Clock::time_point started = Clock::now();
+  const size_t kernels = marked.size();
   if (Status status = mark(); status.failed())
     return status;
   Run &run = runOf(entry);
@@ -120,28 +123,30 @@ Status Profile::end(std::string_view entry) {
   run.start.push_back(seconds(times[1], started));
   run.launch.push_back(std::exchange(launch, 0));
   run.written.push_back(std::exchange(written, 0));
-  open = entry;
+  open.push_back({std::string(entry), next - 1 - kernels, kernels});
   return {};
 }
 
-/// Waits for the run whose end was marked, and notes its times.
+/// Waits for the runs whose ends were marked, and notes their times.
 Status Profile::settle() {
   if (open.empty())
     return {};
   Status status = device.wait();
-  double whole = 0;
-  for (size_t i = 0; i < marked.size() && status.ok(); ++i) {
-    float milliseconds = 0;
-    status = device.check(device.driver().cuEventElapsedTime(&milliseconds, events[i], events[i + 1]), "reading an event");
-    whole += 1e-3 * double(milliseconds);
-    if (isOfKernels) {
-      ofKernel.resize(std::max(ofKernel.size(), size_t(marked[i]) + 1));
-      ofKernel[marked[i]].push_back(1e-3 * double(milliseconds));
+  for (const Open &run : open) {
+    double whole = 0;
+    for (size_t i = 0; i < run.kernels && status.ok(); ++i) {
+      float milliseconds = 0;
+      const Handle from = events[run.first + i], to = events[run.first + i + 1];
+      status = device.check(device.driver().cuEventElapsedTime(&milliseconds, from, to), "reading an event");
+      whole += 1e-3 * double(milliseconds);
+      if (isOfKernels) {
+        ofKernel.resize(std::max(ofKernel.size(), size_t(marked[i]) + 1));
+        ofKernel[marked[i]].push_back(1e-3 * double(milliseconds));
+      }
     }
+    runOf(run.entry).device.push_back(whole);
   }
-  runOf(open).device.push_back(whole);
   open.clear();
-  marked.clear();
   return status;
 }
 

@@ -53,11 +53,17 @@ private:
   const bool isOfKernels;
   const std::string path; // empty: a table
   Address covered = 0;    // memory that `cover` writes
+  /// A run whose times on the device are not noted yet.
+  struct Open {
+    std::string entry;
+    size_t first, kernels; // its first event, behind which there is one for each kernel, or one
+  };
+  std::vector<Open> open;
   std::vector<Handle> events;
+  size_t next = 0;                           // the event that is recorded next
   std::vector<uint32_t> marked;              // kernels behind the events of this run
   std::vector<std::vector<double>> ofKernel; // seconds of each launch
   std::vector<Run> runs;
-  std::string open; // entry of a run whose times on the device are not noted yet; else empty
   Clock::time_point times[4];
   double launch = 0;
   size_t written = 0;
