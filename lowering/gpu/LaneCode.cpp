@@ -121,17 +121,22 @@ bool LaneCode::areNeighbours(Value tensor, ValueRange indices) const {
          llvm::none_of(indices.drop_back(), [&](Value index) { return varying.contains(index); });
 }
 
-Value LaneCode::address(RankedTensorType type, Value tensor, ValueRange indices) {
-  SmallVector<Value> own = llvm::map_to_vector(indices, [&](Value index) { return lanes.front().get(index); });
-  Type stored = type.getElementType().isInteger(1) ? Type(builder.getI8Type()) : type.getElementType();
-  return elementAddress(builder, code.pointer(tensor), stored, lanes.front().linearIndex(tensor, own));
+/// Of an element of the first lane.
+Value LaneCode::address(Value tensor, Value linear) {
+  const Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  return elementAddress(builder, code.pointer(tensor), element.isInteger(1) ? Type(builder.getI8Type()) : element, linear);
+}
+
+SmallVector<Value> LaneCode::ofFirst(ValueRange sources) {
+  return llvm::map_to_vector(sources, [&](Value source) { return lanes.front().get(source); });
 }
 
 void LaneCode::load(AtOp at) {
   auto type = cast<RankedTensorType>(at.getTensor().getType());
   const bool isTruth = type.getElementType().isInteger(1);
   Type stored = isTruth ? Type(builder.getI8Type()) : type.getElementType();
-  SmallVector<Value> all = loadVector(builder, stored, address(type, at.getTensor(), at.getIndices()), int64_t(lanes.size()));
+  Value linear = lanes.front().linearIndexOf(at, ofFirst(at.getIndices()));
+  SmallVector<Value> all = loadVector(builder, stored, address(at.getTensor(), linear), int64_t(lanes.size()));
   for (auto [lane, one] : llvm::zip_equal(lanes, all))
     lane.bind(at, isTruth ? Value(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, one,
                                                         arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0))))
@@ -144,7 +149,7 @@ void LaneCode::store(PutOp put, Value result) {
   if (type.getElementType().isInteger(1))
     for (Value &one : all)
       one = arith::ExtUIOp::create(builder, builder.getI8Type(), one);
-  storeVector(builder, all, address(type, result, put.getIndices()));
+  storeVector(builder, all, address(result, lanes.front().linearIndex(result, ofFirst(put.getIndices()))));
 }
 
 /// One instruction rounds two.
@@ -190,6 +195,26 @@ bool LaneCode::emitOp(Operation &op) {
 
 bool LaneCode::emitOps(Block &block) {
   return llvm::all_of(block, [&](Operation &op) { return isa<YieldOp>(op) || emitOp(op); });
+}
+
+Value emitApart(KernelCode &code, const ScalarCode &scalars, ValueRange results, ValueRange places, ArrayRef<AffineExpr> sizes,
+                const Apart &of, llvm::function_ref<bool(LaneCode &)> emit) {
+  auto &builder = code.builder;
+  Value end = subtract(builder, of.count, multiply(builder, of.step, constant(builder, of.together - 1)));
+  Value stride = multiply(builder, of.step, constant(builder, of.together));
+  auto loop = scf::ForOp::create(builder, of.first, end, stride, ValueRange{of.first});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  std::vector<ScalarCode> lanes(size_t(of.together), scalars);
+  for (ScalarCode &lane : lanes) {
+    lane.bindSplit(places, number, sizes);
+    number = add(builder, number, of.step);
+  }
+  LaneCode together(code, std::move(lanes), results, places);
+  const bool good = emit(together);
+  scf::YieldOp::create(builder, ValueRange{number});
+  return good ? loop.getResult(0) : Value();
 }
 
 /// The terms of one time are combined in pairs first, so that only one operation waits for the time before.

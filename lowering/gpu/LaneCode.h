@@ -36,7 +36,8 @@ public:
 
 private:
   bool areNeighbours(Value tensor, mlir::ValueRange indices) const;
-  Value address(mlir::RankedTensorType type, Value tensor, mlir::ValueRange indices);
+  Value address(Value tensor, Value linear);
+  llvm::SmallVector<Value> ofFirst(mlir::ValueRange sources);
   void load(AtOp at);
   void store(PutOp put, Value result);
   void roundPairs(mlir::arith::TruncFOp round);
@@ -56,5 +57,15 @@ bool readsAny(mlir::Operation &op, const llvm::DenseSet<Value> &values);
 /// time, from number `first` of these on in steps of `step`. None: reported.
 llvm::SmallVector<Value> foldLanes(KernelCode &code, const ScalarCode &scalars, llvm::ArrayRef<FoldOp> folds, Value first,
                                    Value step, int64_t count);
+
+/// Places of a thread: those below `count` from number `first` on in steps of `step`, so many together.
+struct Apart {
+  Value first, step, count;
+  int64_t together;
+};
+/// The code of `emit` for all of them but the last few; the number of the first of these. `places`, of `sizes`, are what a number
+/// means, `results` those of the op. Null: reported.
+Value emitApart(KernelCode &code, const ScalarCode &scalars, mlir::ValueRange results, mlir::ValueRange places,
+                llvm::ArrayRef<mlir::AffineExpr> sizes, const Apart &of, llvm::function_ref<bool(LaneCode &)> emit);
 
 } // namespace tenon::gpu

@@ -188,7 +188,11 @@ Value LaunchSequence::emitSpans(const Launch &launch, const Arguments &arguments
   add(constant(builder, int64_t(arguments.addresses.size())));
   for (const Launch::Place &place : arguments.addresses) {
     Value bytes = entry->size(place.bytes);
-    add(place.isWritten ? subtract(builder, constant(builder, 0), bytes) : bytes);
+    if (place.isWritten)
+      bytes = subtract(builder, constant(builder, 0), bytes);
+    else if (!isa<AffineConstantExpr>(place.bytes)) // the first place of what has none: ScalarCode::linearIndexOf
+      bytes = builder.createOrFold<arith::MaxSIOp>(bytes, constant(builder, kRowBytes));
+    add(bytes);
   }
   return spans;
 }

@@ -220,37 +220,11 @@ private:
     Value first = add(builder, multiply(builder, code.block(), size), code.thread());
     bool good = true;
     if (apart() > 1)
-      first = emitApart(code, scalars, sources(), sizes(), {first, step, count, kApart},
+      first = emitApart(code, scalars, nest->getResults(), sources(), sizes(), {first, step, count, kApart},
                         [&](LaneCode &lanes) { return emitElement(lanes); });
     if (first)
       code.strided(first, step, count, [&](Value number) { good = emitElements(code, scalars, number); });
     return first && good;
-  }
-
-  /// Places of a thread: those below `count` from number `first` on in steps of `step`, so many at a time.
-  struct Apart {
-    Value first, step, count;
-    int64_t together;
-  };
-  /// All of them but the last few; the number of the first of these. Null: reported.
-  Value emitApart(KernelCode &code, const ScalarCode &scalars, ValueRange places, ArrayRef<AffineExpr> sizes, const Apart &of,
-                  llvm::function_ref<bool(LaneCode &)> emit) {
-    auto &builder = code.builder;
-    Value end = subtract(builder, of.count, multiply(builder, of.step, constant(builder, of.together - 1)));
-    Value stride = multiply(builder, of.step, constant(builder, of.together));
-    auto loop = scf::ForOp::create(builder, of.first, end, stride, ValueRange{of.first});
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value number = loop.getInductionVar();
-    std::vector<ScalarCode> lanes(size_t(of.together), scalars);
-    for (ScalarCode &lane : lanes) {
-      lane.bindSplit(places, number, sizes);
-      number = add(builder, number, of.step);
-    }
-    LaneCode together(code, std::move(lanes), nest->getResults(), places);
-    const bool good = emit(together);
-    scf::YieldOp::create(builder, ValueRange{number});
-    return good ? loop.getResult(0) : Value();
   }
 
   bool emitElements(KernelCode &code, ScalarCode &scalars, Value number) {
@@ -293,7 +267,7 @@ private:
     const bool loops = llvm::any_of(own, [](Operation *op) { return isa<FoldOp, EachOp>(op); });
     const int64_t together = known && known.getValue() >= code.threads * kApartOfRow ? kApartOfRow : kApart;
     if (good && lanes == 1 && !loops && known && known.getValue() >= code.threads * together) {
-      first = emitApart(code, scalars, body.getArguments(), inside, {first, step, count, together},
+      first = emitApart(code, scalars, nest->getResults(), body.getArguments(), inside, {first, step, count, together},
                         [&](LaneCode &all) { return emit(all); });
       good = bool(first);
     }

@@ -71,6 +71,16 @@ Value ScalarCode::linearIndex(RankedTensorType type, ArrayRef<Value> indices) {
 
 Value ScalarCode::linearIndex(Value tensor, ArrayRef<Value> indices) { return linearIndex(storedType(tensor), indices); }
 
+Value ScalarCode::linearIndexOf(AtOp at, ArrayRef<Value> indices) {
+  Value linear = linearIndex(at.getTensor(), indices);
+  const RankedTensorType type = storedType(at.getTensor());
+  const bool isForced = llvm::any_of(at.getIndices(), [](Value index) { return index.getDefiningOp<arith::MaxSIOp>(); });
+  if (type.hasStaticShape() || !isForced)
+    return linear;
+  Value last = subtract(builder, code.size(product(sizesOf(type), builder.getContext())), constant(builder, 1));
+  return minimum(builder, linear, builder.createOrFold<arith::MaxSIOp>(last, constant(builder, 0)));
+}
+
 Value ScalarCode::load(Type element, Value base, Value index) {
   const bool isTruth = element.isInteger(1);
   Type stored = isTruth ? Type(builder.getI8Type()) : element;
@@ -309,8 +319,7 @@ bool ScalarCode::emitOp(Operation &op) {
   }
   if (auto at = dyn_cast<AtOp>(op)) {
     auto type = cast<RankedTensorType>(at.getTensor().getType());
-    values[at] =
-        load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(at.getTensor(), indicesOf(at.getIndices())));
+    values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndexOf(at, indicesOf(at.getIndices())));
     return true;
   }
   if (auto put = dyn_cast<PutOp>(op)) {

@@ -35,6 +35,9 @@ public:
   /// Element number of a row-major tensor; of one whose rows may lie apart.
   Value linearIndex(mlir::RankedTensorType type, llvm::ArrayRef<Value> indices);
   Value linearIndex(Value tensor, llvm::ArrayRef<Value> indices);
+  /// Of what an op reads, whose indices are `sources`. Where one of several tensors is chosen, the places of the others are
+  /// forced into them, and one without elements has none: its first place, which exists (CudaDevice::allocate), is read then.
+  Value linearIndexOf(AtOp at, llvm::ArrayRef<Value> indices);
   Value load(Type element, Value base, Value index);
   void store(Type element, Value base, Value index, Value value);
   /// The words of a counter of tenon.random_keep, each with two numbers of 16 bits. `depth`: i64, null without.

@@ -92,7 +92,9 @@ Expected<DeviceMemory> CudaDevice::allocate(uint64_t bytes, unsigned, const char
   if (Status status = activate(); status.failed())
     return status;
   Address address = 0;
-  const Result result = driver().cuMemAlloc_v2(&address, bytes == 0 ? 64 : bytes);
+  // Code that chooses between elements of several tensors may read the first place of one that has none.
+  constexpr uint64_t beyond = 64;
+  const Result result = driver().cuMemAlloc_v2(&address, bytes + beyond);
   if (result == kOutOfMemory)
     return resourceError("the GPU (", chip, ") has no room for ", bytes, " bytes of ", purpose, ": ", freeBytes(),
                          " bytes are free");

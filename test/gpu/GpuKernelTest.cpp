@@ -103,8 +103,9 @@ static void launchKernel(const TnContext *, int32_t number, int64_t blocks, int3
   if (recorder)
     recorder->after(kernel->name, {unsigned(blocks), 1, 1}, {unsigned(threads), 1, 1}, uint32_t(shared), slots);
 }
+/// A tensor without elements has a first place that may be read: as in CudaDevice::allocate.
 static void *allocate(int64_t bytes) {
-  return reinterpret_cast<void *>(emu::allocateBuffer(std::max<uint64_t>(uint64_t(bytes), 1), emu::machine.mode.memory));
+  return reinterpret_cast<void *>(emu::allocateBuffer(std::max<uint64_t>(uint64_t(bytes), 16), emu::machine.mode.memory));
 }
 static void release(void *memory) { emu::freeBuffer(reinterpret_cast<uint64_t>(memory)); }
 static const KernelDevice device = {allocate, release, launchKernel};
