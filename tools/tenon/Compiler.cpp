@@ -154,7 +154,7 @@ int runCompiler(const std::vector<std::string> &arguments, bool forUser) {
     return code;
   if (const ReadByCompiler read = readByCompiler(*library); !read.texts.empty())
     if (Status status = keepCompiled(arguments, read.texts, read.roots); status.failed())
-      return report(status);
+      return report(status.in("the artifact is made, but its specification is not kept"));
   auto artifact = reinterpret_cast<TnCompilerArtifact *>(dlsym(*library, "tn_compiler_artifact"));
   int json = 0;
   const char *manifest = artifact ? artifact(&json) : nullptr;
