@@ -2,7 +2,8 @@
 
     options.py FOLDER
 
-Ways: `spec` a specification, `model` what is compiled, `run` a run directory. A row is (command, ways, arguments, expectation): a
+Ways: `spec` a specification, `model` what is compiled, `run` a run directory, `bare` and `bare-run` the same without the
+specification. A row is (command, ways, arguments, expectation): a
 text is a piece of the refusal; CHANGES means that what the command prints or writes is not that of the same call without them;
 SAME that it is accepted and all stays (threads, tiers).
 """
@@ -58,9 +59,11 @@ WEIGHTS = ["--weights", "w.safetensors"]
 # Options of the model itself, which all these commands have.
 MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--model " + NEEDS),
          (COMPILED, ["--set", "D=4"], "--set " + NEEDS),
-         (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], "--target " + NEEDS),
-         ("model", ["--f64"], "--f64 " + NEEDS), ("run", ["--f64"], "keeps no specification"),
-         ("model", ["--numerics", "bf16"], "--numerics " + NEEDS), ("run", ["--numerics", "bf16"], "keeps no specification"),
+         (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], SAME),
+         ("bare", ["--target", "cpu"], "--target " + NEEDS), ("bare-run", ["--target", "cpu"], "keeps no specification"),
+         (COMPILED, ["--f64"], CHANGES), ("bare", ["--f64"], "--f64 " + NEEDS), ("bare-run", ["--f64"], "keeps no specification"),
+         (COMPILED, ["--numerics", "bf16"], CHANGES), ("bare", ["--numerics", "bf16"], "--numerics " + NEEDS),
+         ("bare-run", ["--numerics", "bf16"], "keeps no specification"),
          (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16,f16,tf32}"),
          (SPECIFICATION, ["--numerics", "bf16", "--f64"], "excludes"),
          (SPECIFICATION, ["--set", "nothing=4"], "nothing"), (SPECIFICATION, ["--recipe", "nothing"], "nothing"),
@@ -112,7 +115,9 @@ ROWS = {
         ("run", ["--predictions", "none.json"], "recipes with the data task squad"),
         ("run", ["--no-answer-above", "1"], "recipes with the data task squad"),
         ("run", ["--stride", "3"], CHANGES), ("run", ["--json"], CHANGES)],
-    "generate": MODEL + TIER + THREADS + SOURCES + NAMES + DRAWN + STEP + [
+    # Text of f64 may be that of f32.
+    "generate": [(*row[:2], None) if row[1:] == (["--f64"], CHANGES) else row for row in MODEL] + TIER + THREADS + SOURCES +
+    NAMES + DRAWN + STEP + [
         ("run", ["--seed", "3"], CHANGES), ("run", ["--greedy", "--seed", "3"], "the most probable symbol needs none"),
         ("run", ["--block", "likely", "--seed", "3"], "the method of the block is greedy"),
         ("run", ["--block", "likely", "--temperature", "3"], CHANGES),
@@ -133,7 +138,7 @@ ROWS = {
         ("run", ["--names", "nothing"], "nothing"),
         ("run", ["--shard-size", "1kB"], "writes several files"),
         (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=4"], "--set " + NEEDS),
-        ("run", ["--f64"], "keeps no specification"), ("run", ["--target", "cpu"], "--target " + NEEDS),
+        ("run", ["--f64"], CHANGES), ("bare-run", ["--f64"], "keeps no specification"), ("run", ["--target", "cpu"], None),
         ("run", ["--threads", "2"], "unknown option --threads"), ("run", ["--tier", "portable"], "unknown option --tier")],
     "init": [row for row in MODEL if row[1][0] not in ("--bind", "--numerics")] + [
         ("model", ["--seed", "3"], CHANGES), ("model", ["--names", "hf"], CHANGES),
@@ -145,9 +150,9 @@ ROWS = {
                         ("run", ["--graph"], "--graph draws a specification"),
                         ("model", ["--ptx"], "--ptx is for the kernels of an artifact for a GPU"),
                         ("model", ["--chip", "sm_90"], "--chip is for the kernels of an artifact for a GPU")],
-    # What the options of --attention change is in attention.test: this run was trained from a compiled model.
+    # What the options of --attention change is in attention.test: this model attends to nothing.
     "plot": [("run", ["--log"], CHANGES), ("run", ["--smooth", "2"], CHANGES),
-             ("run", ["--smooth", "0"], "must be a whole number"), ("run", ["--attention"], "keeps no specification"),
+             ("run", ["--smooth", "0"], "must be a whole number"), ("bare-run", ["--attention"], "keeps no specification"),
              ("run", ["--attention", "--log"], "excludes"), ("run", ["--attention", "--length", "1"], "must be a whole number"),
              ("run", ["--attention", "--prompt", "a", "--text", "text.txt"], "excludes"),
              *(("run", [option, "2"], "requires --attention") for option in ("--prompt", "--text", "--window", "--length",
@@ -155,8 +160,8 @@ ROWS = {
     "runs": [("run", ["--json"], CHANGES)],
     "train": [row for row in MODEL if row[0] != COMPILED] + TIER[1:] + [
         ("model", [option, value], f"{option} {NEEDS}")
-        for option, value in (("--model", "Small"), ("--set", "D=4"), ("--recipe", "small"), ("--target", "cpu"))] + [
-        ("model", ["--f64"], "--f64 " + NEEDS), ("model", ["--numerics", "bf16"], "--numerics " + NEEDS),
+        for option, value in (("--model", "Small"), ("--set", "D=4"), ("--recipe", "small"))] + [
+        ("model", ["--f64"], CHANGES), ("model", ["--numerics", "bf16"], CHANGES), ("model", ["--target", "cpu"], None),
         ("model", ["--threads", "0"], "must be a whole number"), ("model", ["--text", "other.txt"], CHANGES),
         ("model", ["--data", "nowhere"], "nowhere/text.txt"),
         ("model", ["--held-out", "0.3", "--valid-text", "other.txt"], "excludes"), ("model", ["--valid-every", "1"], CHANGES),
@@ -192,14 +197,14 @@ class Calls:
     def make(self, command, way, more):
         self.number += 1
         out = f"out{self.number}"
-        source = {"spec": "small.tn", "model": "model", "run": "run"}[way]
+        source = "small.tn" if way == "spec" else way
         base = [word.replace("OUT", out).replace("NEW", out) for word in BASE[command]
                 if not (command == "train" and "--out" in more and word in ("--out", "NEW"))]
-        if command in ("run", "eval", "generate", "grad", "export") and way != "run" and "--init" not in more:
+        if command in ("run", "eval", "generate", "grad", "export") and not way.endswith("run") and "--init" not in more:
             base += WEIGHTS
         if command in ("eval", "train") and way == "spec" and "--recipe" not in more:
             base += ["--recipe", "small"]
-        if command == "eval" and way != "run" and "--text" not in more:
+        if command == "eval" and not way.endswith("run") and "--text" not in more:
             base += ["--text", "text.txt"]
         if command == "inspect" and way == "model" and "--bind" not in more:
             base += ["--bind", "T=8"]
@@ -254,7 +259,9 @@ def main():
             file.write(content)
     save_npy("ids.npy", tensor("i32", [[1, 2, 3, 4], [5, 6, 7, 8]]))
     for call in (["compile", "small.tn", "--recipe", "small", "-o", "model"],
+                 ["compile", "small.tn", "--recipe", "small", "--name", "bare", "--without-sources", "-o", "bare"],
                  ["train", "model", "--out", "run", "--quiet", "--threads", "1"],
+                 ["train", "bare", "--out", "bare-run", "--quiet", "--threads", "1"],
                  ["init", "model", "--seed", "9", "-o", "w.safetensors"],
                  ["init", "model", "--seed", "9", "--names", "hf", "-o", "hf.safetensors"]):
         subprocess.run(["tenon", *call], check=True, capture_output=True)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 namespace tenon::compiler {
@@ -88,6 +89,8 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts, const std::stri
       ->add_flag("--attention-maps", line.check.attentionMaps,
                  "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")
       ->excludes("--grad");
+  compile->add_flag("--without-sources", line.withoutSources,
+                    "do not keep the specification in NAME.sources beside the artifact, which then has its own numerics only");
   compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
   compile
       ->add_flag("--default-recipe", line.defaultRecipe,
@@ -172,6 +175,8 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread = {"--tier", "--save-gpu-ir"};
   if (stage != "lib" && stage != "obj")
     unread.insert("--name");
+  if (!line.emit.empty())
+    unread.insert("--without-sources");
   if (std::set<std::string>{"ast", "checked", "graph", "tenon", "fused", "grad"}.count(stage))
     unread.insert("--simple-kernels");
   if (stage == "llvm" || line.target == "cpu")
@@ -228,6 +233,10 @@ void declareCommands(CLI::App &app) {
   static CommandLine line; // options hold references
   static Texts texts;
   addCommands(app, line, texts, "tenon compile --help names them");
+}
+
+std::string artifactName(const CommandLine &line) {
+  return line.name.empty() ? std::filesystem::path(line.check.path).stem().string() : line.name;
 }
 
 bool parseCommandLine(int argc, const char **argv, const std::string &targets, CommandLine &line, int &exitCode) {

@@ -12,7 +12,7 @@ struct CommandLine {
   std::string kernelDirectory;          // where LLVM's code of a GPU's kernels is kept
   std::string target = "cpu", numerics; // numerics: empty, f32, bf16, f16 or tf32
   bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, quick = false, defaultRecipe = false,
-       noRecipe = false, jsonDiagnostics = false, json = false;
+       noRecipe = false, jsonDiagnostics = false, json = false, withoutSources = false;
   std::vector<std::string> tiers;     // empty: all
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
   std::vector<std::string> mlirFlags; // --mlir-..., as they are
@@ -26,6 +26,9 @@ void complain(const std::string &message);
 
 /// What was found, on stderr, in colours where it is a terminal that may have them.
 void showText(const SourceFiles &sources, const Diagnostics &diagnostics);
+
+/// NAME of libNAME.so, NAME.h and NAME.json.
+std::string artifactName(const CommandLine &line);
 
 /// Parses arguments as main gets them. Help, with what `targets` says of these, and mistakes are printed here; then the result is
 /// false and `exitCode` is set.

@@ -178,10 +178,6 @@ bool chooseRecipe(CommandLine &line) {
   return true;
 }
 
-std::string artifactName(const CommandLine &line) {
-  return line.name.empty() ? fs::path(line.check.path).stem().string() : line.name;
-}
-
 int runCompile(CommandLine &line) {
   if (!chooseRecipe(line))
     return 2;

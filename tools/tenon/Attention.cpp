@@ -60,8 +60,9 @@ Expected<Target> targetOf(const Manifest &manifest, const std::string &run) {
 void bindTo(ModelOptions &model, const std::string &dim, int64_t size) {
   if (dim.empty())
     return;
-  std::erase_if(model.bind, [&](const std::string &text) { return text.starts_with(dim + "="); });
-  model.bind.push_back(concat(dim, "=", size));
+  for (std::vector<std::string> *sizes : {&model.bind, &model.recipeBind})
+    std::erase_if(*sizes, [&](const std::string &text) { return text.starts_with(dim + "="); });
+  model.recipeBind.push_back(concat(dim, "=", size));
 }
 
 Expected<train::Recipe> recipeFor(const AttentionOptions &options, const Manifest &manifest, const train::RunSettings &saved) {
@@ -175,7 +176,8 @@ private:
     if (!std::filesystem::is_directory(run.model(), ignored))
       return inputError(run.path, std::filesystem::exists(run.path, ignored) ? " is no run, for it has no folder model"
                                                                              : " does not exist");
-    auto kept = keptSources(run);
+    auto folder = sourcesOf(run);
+    auto kept = folder.ok() ? readSources(*folder) : folder.status();
     if (!kept.ok())
       return kept.status();
     source = kept.take();
@@ -283,9 +285,10 @@ private:
     if (!pool.ok())
       return pool.status();
     std::map<std::string, int64_t> sizes = settings.bind; // of dims that the entry leaves open
-    if (auto given = parseBindings(source.bind); given.ok())
-      for (const auto &[dim, size] : *given)
-        sizes[dim] = size;
+    for (const std::vector<std::string> *bound : {&source.bind, &source.recipeBind})
+      if (auto given = parseBindings(*bound); given.ok())
+        for (const auto &[dim, size] : *given)
+          sizes[dim] = size;
     if (options.promptGiven) {
       if (Status status = train::makeContext(parameters, "eval", sizes, *pool, context); status.failed())
         return status;

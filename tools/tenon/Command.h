@@ -20,13 +20,15 @@ using runtime::usageError;
 
 /// SPEC-or-DIR and what goes with it.
 struct ModelOptions {
-  std::string source; // a .tn file, an artifact directory or library, or a run directory
-  std::string model, recipe, target, tier, numerics;
-  bool everyTier = false;                             // a specification is compiled for all tiers, for any machine
-  std::vector<std::string> set, bind, entries, roots; // roots: folders of std.tn and imports; empty: those of the compiler
-  bool doublePrecision = false, gradient = false, decomposed = false, attentionMaps = false, defaultRecipe = false;
+  std::string source;                                      // a .tn file, an artifact directory or library, or a run directory
+  std::string model, recipe, target, tier, numerics, name; // name: of the artifact; empty: of the file
+  bool everyTier = false;                                  // a specification is compiled for all tiers, for any machine
+  std::vector<std::string> set, bind, entries, roots;      // roots: folders of std.tn and imports; empty: those of the compiler
+  std::vector<std::string> recipeBind;                     // sizes in the recipe's entries, train and eval, alone
+  bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, attentionMaps = false,
+       defaultRecipe = false;
   bool runsCode = true;    // false: of a model for another device than the host manifest and parameters will do
-  bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
+  bool bindRecipe = false; // `bind` is as `recipeBind`
   int threads = 0;
 };
 bool isSpecification(const std::string &path);
@@ -50,7 +52,9 @@ struct Model {
   std::map<std::string, int64_t>
       call; // of --bind, for the dims of one call; none where the compiler took them, as it does for a specification
   bool compiledNow = false;                  // the source was a specification
-  std::optional<ModelOptions> compiledAgain; // the source was a run, whose specification was compiled with other numerics
+  std::optional<ModelOptions> compiledAgain; // the source keeps its specification, which was compiled with other numerics, or for
+                                             // another target
+  std::string sources;                       // the folder of those that the source, no specification itself, keeps; empty: none
   runtime::File cacheLock;                   // a specification was compiled: its folder in the cache stays as long as this
 };
 /// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of
@@ -94,14 +98,14 @@ Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std:
                                                                       const std::vector<std::string> &texts);
 
 /// check, compile, explain, fmt and --emit live in the compiler library, which is opened when it is needed. Arguments as for
-/// main. `show`: prints what a new artifact needs.
-int runCompiler(const std::vector<std::string> &arguments, bool show);
+/// main. `forUser`: prints what a new artifact needs, and keeps the sources beside it.
+int runCompiler(const std::vector<std::string> &arguments, bool forUser);
 /// The artifact directory of a specification, compiled if the cache does not have it.
 Expected<CachedModel> compileIntoCache(const ModelOptions &options);
 
-/// Copies an artifact's files, and the sources that a run keeps with them, into DIRECTORY, which is replaced as a whole. `more`
-/// adds to the folder before it takes its place.
-Status copyArtifact(const std::string &from, const std::string &directory,
+/// Copies an artifact's files, and the sources that are kept with them, into DIRECTORY, the folder of a run's model, which is
+/// replaced as a whole. `more` adds to the folder before it takes its place.
+Status copyArtifact(const runtime::Artifact &artifact, const std::string &directory,
                     const std::function<Status(const std::string &)> &more = {});
 
 /// What was printed has reached the standard output; a resource error if it cannot. Before files are replaced: a command does all

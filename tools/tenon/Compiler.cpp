@@ -70,10 +70,12 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   add("--recipe", options.recipe);
   add("--target", options.target);
   add("--numerics", options.numerics);
+  add("--name", options.name);
   add("--tier", tierOf(options));
   for (const auto &[option, values] :
        {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind),
-        std::pair("--entry", &options.entries), std::pair("--model-root", &options.roots)})
+        std::pair("--bind-recipe", &options.recipeBind), std::pair("--entry", &options.entries),
+        std::pair("--model-root", &options.roots)})
     for (const std::string &value : *values)
       add(option, value);
   if (options.doublePrecision)
@@ -82,6 +84,8 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
     result.push_back("--grad");
   if (options.decomposed)
     result.push_back("--decomposed");
+  if (options.simpleKernels)
+    result.push_back("--simple-kernels");
   if (options.attentionMaps)
     result.push_back("--attention-maps");
   if (const char *quick = getenv("TENON_QUICK"); quick && *quick && isForHost(options))
@@ -110,7 +114,33 @@ std::string keyOf(const ModelOptions &options) {
 
 } // namespace
 
-int runCompiler(const std::vector<std::string> &arguments, bool show) {
+namespace {
+
+/// What the compiler has read for the artifact that it made last.
+struct ReadByCompiler {
+  std::vector<KeptText> texts;
+  std::vector<std::string> absent, roots; // as in CacheRecord
+};
+
+ReadByCompiler readByCompiler(void *library) {
+  ReadByCompiler read;
+  auto ask = reinterpret_cast<TnCompilerSources *>(dlsym(library, "tn_compiler_sources"));
+  const TnCompilerSource *sources = nullptr;
+  for (int i = 0, count = ask ? ask(&sources) : 0; i < count; ++i)
+    if (sources[i].text)
+      read.texts.push_back({sources[i].path, std::string(sources[i].text, sources[i].bytes)});
+    else
+      read.absent.emplace_back(sources[i].path);
+  auto askRoots = reinterpret_cast<TnCompilerRoots *>(dlsym(library, "tn_compiler_roots"));
+  const char *const *roots = nullptr;
+  for (int i = 0, count = askRoots ? askRoots(&roots) : 0; i < count; ++i)
+    read.roots.emplace_back(roots[i]);
+  return read;
+}
+
+} // namespace
+
+int runCompiler(const std::vector<std::string> &arguments, bool forUser) {
   auto library = openCompiler();
   if (!library.ok())
     return report(library.status());
@@ -120,29 +150,29 @@ int runCompiler(const std::vector<std::string> &arguments, bool show) {
     pointers.push_back(argument.c_str());
   pointers.push_back(nullptr);
   int code = compilerMain(static_cast<int>(arguments.size()), pointers.data());
+  if (code != 0 || !forUser)
+    return code;
+  if (const ReadByCompiler read = readByCompiler(*library); !read.texts.empty())
+    if (Status status = keepCompiled(arguments, read.texts, read.roots); status.failed())
+      return report(status.in("the artifact is made, but its specification is not kept"));
   auto artifact = reinterpret_cast<TnCompilerArtifact *>(dlsym(*library, "tn_compiler_artifact"));
   int json = 0;
-  const char *manifest = code == 0 && show && artifact ? artifact(&json) : nullptr;
+  const char *manifest = artifact ? artifact(&json) : nullptr;
   return manifest ? report(printCompiled(manifest, json != 0)) : code;
 }
 
 namespace {
 
-/// What the compiler has read for the artifact that it made last.
 CacheRecord recordOfCompilation() {
   CacheRecord record;
   auto library = openCompiler();
-  auto ask = library.ok() ? reinterpret_cast<TnCompilerSources *>(dlsym(*library, "tn_compiler_sources")) : nullptr;
-  const TnCompilerSource *sources = nullptr;
-  for (int i = 0, count = ask ? ask(&sources) : 0; i < count; ++i)
-    if (sources[i].text)
-      record.read.push_back({sources[i].path, sources[i].bytes, hashOf(std::string_view(sources[i].text, sources[i].bytes))});
-    else
-      record.absent.emplace_back(sources[i].path);
-  auto askRoots = library.ok() ? reinterpret_cast<TnCompilerRoots *>(dlsym(*library, "tn_compiler_roots")) : nullptr;
-  const char *const *roots = nullptr;
-  for (int i = 0, count = askRoots ? askRoots(&roots) : 0; i < count; ++i)
-    record.roots.emplace_back(roots[i]);
+  if (!library.ok())
+    return record;
+  ReadByCompiler read = readByCompiler(*library);
+  for (const KeptText &file : read.texts)
+    record.read.push_back({file.path, file.text.size(), hashOf(file.text)});
+  record.absent = std::move(read.absent);
+  record.roots = std::move(read.roots);
   return record;
 }
 
@@ -205,10 +235,10 @@ static void giveUsualModes(const fs::path &folder, std::error_code &failed) {
   }
 }
 
-Status copyArtifact(const std::string &from, const std::string &directory,
+Status copyArtifact(const runtime::Artifact &artifact, const std::string &directory,
                     const std::function<Status(const std::string &)> &more) {
   std::error_code failed;
-  std::string temporary = directory + ".tmp";
+  const std::string &from = artifact.directory(), temporary = directory + ".tmp";
   fs::remove_all(temporary, failed);
   fs::create_directories(temporary, failed);
   for (auto file = failed ? fs::directory_iterator() : fs::directory_iterator(from, failed);
@@ -216,7 +246,7 @@ Status copyArtifact(const std::string &from, const std::string &directory,
     if (file->is_regular_file(failed) && file->path().filename() != kRecordName) // which is of the cache
       fs::copy_file(file->path(), fs::path(temporary) / file->path().filename(), failed);
   std::error_code ignored;
-  if (const fs::path sources = fs::path(from) / kSourcesName; !failed && fs::is_directory(sources, ignored))
+  if (const std::string sources = sourcesOf(artifact); !failed && !sources.empty())
     fs::copy(sources, fs::path(temporary) / kSourcesName, fs::copy_options::recursive, failed);
   if (!failed)
     giveUsualModes(temporary, failed);

@@ -1,6 +1,7 @@
 // tenon inspect: what an artifact holds, from its manifest, and the kernels of one for a GPU.
 #include "runtime/device/Cpu.h"
 #include "tools/tenon/GpuKernels.h"
+#include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>
@@ -186,17 +187,21 @@ Status printPtx(const Options &options, const runtime::Artifact &artifact) {
   return {};
 }
 
-/// The manifest with one more member, what its formulas give at the sizes.
-void printJson(std::string_view manifest, const std::vector<EntryReport> &reports, const std::vector<GpuCode> &gpu) {
-  std::string list;
+/// The manifest with two more members: the paths of the sources that are kept with it, and what its formulas give at the sizes.
+void printJson(std::string_view manifest, const std::vector<EntryReport> &reports, const std::vector<GpuCode> &gpu,
+               const std::vector<std::string> &sources) {
+  std::string list, paths;
   for (size_t i = 0; i < reports.size(); ++i) {
     std::string code;
     for (const GpuCode &one : gpu)
       code += (code.empty() ? "" : ", ") + gpuJson(one.entries[i], one.assembled);
     list += (list.empty() ? "" : ",\n  ") + reportJson(reports[i], code);
   }
+  for (const std::string &path : sources)
+    paths += concat(paths.empty() ? "" : ", ", runtime::quoteJson(path));
   std::string_view open = manifest.substr(0, manifest.rfind('}'));
-  show("%.*s, \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), list.c_str());
+  show("%.*s, \"sources\": [%s], \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), paths.c_str(),
+       list.c_str());
 }
 
 /// The compiler draws: what an artifact has left are kernels.
@@ -255,6 +260,14 @@ void printHead(const Manifest &manifest, const runtime::Artifact &artifact) {
     show("%s\n", scaleText(*manifest.lossScale).c_str());
 }
 
+void printSources(const std::vector<std::string> &paths) {
+  std::string list;
+  for (const std::string &path : paths)
+    list += concat(list.empty() ? "" : ", ", path);
+  if (!list.empty())
+    show("sources kept, for --numerics, --f64 and --target: %s\n", list.c_str());
+}
+
 Status run(Options &options) {
   if (options.graph)
     return drawGraph(options);
@@ -284,11 +297,13 @@ Status run(Options &options) {
   auto gpu = readGpu(options, *model->artifact, reports);
   if (!gpu.ok())
     return gpu.status();
+  const std::vector<std::string> sources = model->sources.empty() ? std::vector<std::string>() : pathsOf(model->sources);
   if (options.json) {
-    printJson(model->artifact->manifestText(), reports, *gpu);
+    printJson(model->artifact->manifestText(), reports, *gpu, sources);
     return {};
   }
   printHead(manifest, *model->artifact);
+  printSources(sources);
   printParameters(manifest);
   const bool isNamed = std::find(manifest.tiers.begin(), manifest.tiers.end(), options.model.tier) != manifest.tiers.end();
   const std::string_view variant = model->artifact->runsCode() ? model->artifact->tier()

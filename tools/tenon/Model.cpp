@@ -23,7 +23,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   command.add_option("--bind", options.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
   command.add_option("--recipe", options.recipe,
                      "train recipe of the specification (default: the only one of the model, where the command trains)");
-  command.add_option("--target", options.target, "target of the compiler (default: cpu)");
+  command.add_option("--target", options.target, "target of the compiler (default: what the model was compiled for, else cpu)");
   if (use != ModelUse::Weights)
     command.add_option("--tier", options.tier,
                        "code tier: " + runtime::listOfTierChoices() +
@@ -34,8 +34,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   if (use == ModelUse::Compute || use == ModelUse::Look)
     command
         .add_option("--numerics", options.numerics,
-                    "what contractions multiply and what is saved: f32, bf16, f16, or tf32 on GPUs (default: of the recipe's "
-                    "policy, else f32)")
+                    "what contractions multiply and what is saved: f32, bf16, f16, or tf32 on GPUs (default: as it was compiled, "
+                    "or of the recipe's policy, else f32)")
         ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
         ->excludes(wide);
 }
@@ -94,30 +94,66 @@ bool isSpecification(const std::string &path) { return path.size() > 3 && path.c
 
 namespace {
 
-/// Options that change what is compiled mean nothing for a model that is compiled already; a run keeps its specification, so that
-/// it can have other numerics.
-Status checkCompiledOptions(const ModelOptions &options, bool isRun) {
-  const char *name = !options.set.empty()                  ? "--set"
-                     : !options.model.empty()              ? "--model"
-                     : !options.recipe.empty()             ? "--recipe"
-                     : !options.target.empty()             ? "--target"
-                     : options.doublePrecision && !isRun   ? "--f64"
-                     : !options.numerics.empty() && !isRun ? "--numerics"
-                                                           : nullptr;
+/// Options that choose another model mean nothing for one that is compiled already.
+Status checkCompiledOptions(const ModelOptions &options) {
+  const char *name = !options.set.empty()      ? "--set"
+                     : !options.model.empty()  ? "--model"
+                     : !options.recipe.empty() ? "--recipe"
+                                               : nullptr;
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
 }
 
-/// What compiles the specification of a run with --numerics or --f64.
-Expected<ModelOptions> withNumerics(const train::RunDirectory &run, const ModelOptions &options) {
-  auto kept = keptSources(run);
+/// The option for which a compiled model has to be compiled again; null: none.
+const char *asksForAnother(const ModelOptions &options) {
+  return options.doublePrecision     ? "--f64"
+         : !options.numerics.empty() ? "--numerics"
+         : !options.target.empty()   ? "--target"
+                                     : nullptr;
+}
+
+/// What compiles the specification that a run or an artifact keeps, in `model.sources`, as these options ask.
+Expected<ModelOptions> compiledAgain(Model &model, const ModelOptions &options) {
+  if (model.run) {
+    auto folder = sourcesOf(*model.run);
+    if (!folder.ok())
+      return folder.status().in(asksForAnother(options));
+    model.sources = folder.take();
+  } else {
+    auto artifact = runtime::Artifact::describe(options.source);
+    if (!artifact.ok())
+      return artifact.status();
+    model.sources = sourcesOf(**artifact);
+    if (model.sources.empty())
+      return usageError(asksForAnother(options), " needs a specification (.tn), and ", options.source,
+                        " is compiled already, without its sources");
+  }
+  auto kept = readSources(model.sources);
   if (!kept.ok())
-    return kept.status().in(options.doublePrecision ? "--f64" : "--numerics");
-  kept->numerics = options.numerics;
+    return kept.status().in(asksForAnother(options));
+  if (options.doublePrecision || !options.numerics.empty()) {
+    kept->numerics = options.numerics;
+    kept->doublePrecision = options.doublePrecision;
+  }
+  if (!options.target.empty())
+    kept->target = options.target;
   kept->tier = options.tier;
   kept->everyTier = options.everyTier;
-  kept->doublePrecision = options.doublePrecision;
-  kept->gradient = options.gradient;
+  if (options.gradient) { // the entry `grad` is the only one, and has no maps
+    kept->gradient = true;
+    kept->attentionMaps = false;
+    kept->entries.clear();
+  }
   return kept;
+}
+
+/// `directory`: where the artifact lies, which stays as long as the model.
+Status compile(const ModelOptions &options, Model &model, std::string &directory) {
+  auto compiled = compileIntoCache(options);
+  if (!compiled.ok())
+    return compiled.status();
+  directory = compiled->directory;
+  model.cacheLock = std::move(compiled->lock);
+  return {};
 }
 
 bool hasArtifact(const std::string &folder) {
@@ -187,36 +223,30 @@ Expected<Model> openModel(const ModelOptions &options) {
   std::string directory = options.source;
   std::error_code ignored;
   if (isSpecification(options.source)) {
-    auto compiled = compileIntoCache(options);
-    if (!compiled.ok())
-      return compiled.status();
-    directory = compiled->directory;
-    model.cacheLock = std::move(compiled->lock);
+    if (Status status = compile(options, model, directory); status.failed())
+      return status;
   } else if (!fs::exists(options.source, ignored)) {
     return inputError(options.source, " does not exist");
   } else {
     const bool isRun = fs::is_directory(options.source + "/model", ignored);
-    if (Status status = checkCompiledOptions(options, isRun); status.failed())
+    if (Status status = checkCompiledOptions(options); status.failed())
       return status;
     if (isRun) {
       model.run = train::RunDirectory{options.source};
       directory = model.run->model();
-      if (!options.numerics.empty() || options.doublePrecision) {
-        auto again = withNumerics(*model.run, options);
-        if (!again.ok())
-          return again.status();
-        auto compiled = compileIntoCache(*again);
-        if (!compiled.ok())
-          return compiled.status();
-        model.compiledAgain = again.take();
-        directory = compiled->directory;
-        model.cacheLock = std::move(compiled->lock);
-      }
     } else if (Status status = fs::is_directory(options.source, ignored) && !hasArtifact(options.source)
                                    ? checkOneRun(options.source)
                                    : Status();
                status.failed()) {
       return status;
+    }
+    if (asksForAnother(options)) {
+      auto again = compiledAgain(model, options);
+      if (!again.ok())
+        return again.status();
+      if (Status status = compile(*again, model, directory); status.failed())
+        return status;
+      model.compiledAgain = again.take();
     }
   }
   auto artifact =
@@ -226,6 +256,8 @@ Expected<Model> openModel(const ModelOptions &options) {
   model.artifact = artifact.take();
   model.bind = *bind;
   model.compiledNow = isSpecification(options.source);
+  if (!model.compiledNow && !model.compiledAgain)
+    model.sources = sourcesOf(*model.artifact);
   if (!model.compiledNow)
     model.call = *bind;
   if (Status status = model.compiledNow ? Status() : checkDims(model.artifact->manifest(), *bind); status.failed())

@@ -68,12 +68,12 @@ Status run(Options &options) {
   // anew has the specification.
   auto keep = [&](const std::string &folder) {
     const runtime::JsonValue *recipe = model->artifact->manifest().recipe.find("name");
-    return keepSources(model->compiledAgain ? *model->compiledAgain : options.model,
-                       recipe && recipe->isString() ? recipe->text : options.model.recipe, model->artifact->directory(), folder);
+    return keepSources(*model, model->compiledAgain ? *model->compiledAgain : options.model,
+                       recipe && recipe->isString() ? recipe->text : options.model.recipe, folder);
   };
   if (!sameRun)
     options.train.prepare = [&, keep] {
-      return copyArtifact(model->artifact->directory(), train::RunDirectory{options.output}.model(),
+      return copyArtifact(*model->artifact, train::RunDirectory{options.output}.model(),
                           model->compiledNow || model->compiledAgain ? keep : std::function<Status(const std::string &)>());
     };
   options.train.runDirectory = options.output;
