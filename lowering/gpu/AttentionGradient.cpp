@@ -106,7 +106,7 @@ LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequ
   if (!wanted.ofKeys().empty())
     addKeyGradients(op, operands, tile, sequence);
   if (!wanted.ofTables().empty())
-    addTableGradients(op, operands, tile, sequence);
+    (operands.placeCode ? addComputedTableGradients : addTableGradients)(op, operands, tile, sequence);
   return success();
 }
 

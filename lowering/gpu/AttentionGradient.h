@@ -84,5 +84,6 @@ public:
 void addQueryGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence);
 void addKeyGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence);
 void addTableGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence);
+void addComputedTableGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence);
 
 } // namespace tenon::gpu

@@ -8,14 +8,21 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
+static std::optional<PairTile> tileFor(const AttentionOperands &operands, ArrayRef<int64_t> widths, int64_t planes) {
+  std::optional<PairTile> tile = PairTile::fitting(widths, planes, operands.element());
+  if (tile && operands.placeCode && operands.table) // each pair reads vectors of its own, whose addresses take registers
+    tile->side = std::min<int64_t>(tile->side, 16);
+  return tile;
+}
+
 std::optional<PairTile> forwardTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth();
-  return PairTile::fitting({width, width, operands.valueWidth()}, 1, operands.element());
+  return tileFor(operands, {width, width, operands.valueWidth()}, 1);
 }
 
 std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
-  return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element());
+  return tileFor(operands, {width, width, valueWidth, valueWidth}, 2);
 }
 
 static DictionaryAttr choiceOf(Operation *op, PairTile tile) {
@@ -46,6 +53,8 @@ Launch attentionLaunch(StringRef name, Location location, const AttentionOperand
   Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, threads, operands.threshold() > 0, {}};
   if (!operands.anyTable() && !operands.element().isF64()) // with tables the assembler would spill some
     launch.registers = 128;
+  if (operands.placeCode) // else the assembler would spill some for more warps
+    launch.registers = 255;
   launch.blocks = [batches = operands.batches(), side, heads, lines](EntryCode &code) {
     auto &builder = code.builder;
     Value tiles = ceilDivide(builder, code.size(lines), constant(builder, side));
@@ -77,10 +86,6 @@ static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileO
 }
 
 std::optional<std::string> refusesAttention(AttentionOp op) { return refusal(op, forwardTile); }
-std::optional<std::string> refusesAttention(AttentionGradOp op) {
-  if (op.getComputesPlace() && (WantedGradients(op).table || WantedGradients(op).scoreTable))
-    return "the GPU has no kernel for gradients of tables at computed places";
-  return refusal(op, backwardTile);
-}
+std::optional<std::string> refusesAttention(AttentionGradOp op) { return refusal(op, backwardTile); }
 
 } // namespace tenon::gpu

@@ -59,6 +59,7 @@ RECORDED = {
     "attention-step": ("attention-step", "17,20,2", 2e-5),
     "attention-keys": ("attention-keys", "17,20,1", 2e-5),
     "attention-values": ("attention-values", "17,20,1", 2e-5),
+    "attention-computed": ("attention-computed", "17,20,2", 2e-5),
     "attention-f64": ("attention-f64", "17,10,1", 1e-11),
 }
 PACKED = ("kernels.ptx", "data.bin", "launches.json")
