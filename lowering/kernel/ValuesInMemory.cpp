@@ -224,7 +224,9 @@ bool MemoryChoice::needsMemory(Value value) {
     users += seen.insert(user).second;
   }
   unsigned cost = costOfTree(value);
-  if (op->hasTrait<ReadsRows>()) // what its rows give is there
+  // What its rows give is there. Read from memory, a value is one tensor; computed again, it is those that its passes over rows
+  // read, each pass and what goes with it.
+  if (op->hasTrait<ReadsRows>() || (treeOf(value).readsRows && mostCostInRows > 0))
     return users > 1;
   return (users > 1 && cost * (users - 1) > 6) || (repeated && cost > 2);
 }
