@@ -32,7 +32,7 @@ GENERATES = ("gpt2", "alibi", "lstm")
 def all_runs(chip, folder):
     """(name, command, whether it has to succeed) each."""
     step = [sys.executable, os.path.join(HERE, "steps.py"), "--hardware", chip]
-    for model in steps.MODELS:
+    for model in steps.NAMES:
         commands = ["--commands"] if model in GENERATES else []
         if model in OWN_NUMERICS:
             yield f"steps/{model}", [*step, model], True
