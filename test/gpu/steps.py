@@ -160,6 +160,11 @@ def distance(before, after):
     return abs(before - after) / max(abs(before), 1e-3)
 
 
+def furthest(before, after):
+    """Of a tensor, relative to its largest element."""
+    return max(abs(a - b) for a, b in zip(before, after, strict=True)) / max(1e-3, *map(abs, before))
+
+
 def difference(before, after):
     """Relative L2 over all parameters: of one whose gradient is rounding alone, Adam's first steps are as long as any."""
     squares = sum((a - b) ** 2 for name in before for a, b in zip(before[name], after[name], strict=True))
@@ -187,9 +192,8 @@ def main():
                 for key in ("loss", "grad_norm", "lr", "loss_scale") if key in before)
     worst = max([worst] + [distance(value, losses_found[name]) for name, value in evaluated.items()])
     is_short = options.numerics in ("bf16", "f16", "tf32") or options.model in ("short", "scaled", "masters")
-    off = difference(parameters, values) if is_short else max(
-        max(abs(a - b) for a, b in zip(parameters[name], values[name], strict=True)) /
-        max(1e-3, *(abs(a) for a in parameters[name])) for name in parameters if not LEVEL.search(name))
+    off = difference(parameters, values) if is_short else max(furthest(parameters[name], values[name]) for name in parameters
+                                                              if not LEVEL.search(name))
     print(f"{options.model}: {len(found)} steps, losses and norms within {worst:.1e}, parameters within {off:.1e}"
           + (f"; evaluated {', '.join(evaluated)}; generated {len(text)} symbols" if options.commands else ""))
     loss_error, parameter_error = SHORT if is_short else WIDE
