@@ -7,9 +7,9 @@ usage: resumed.py devices [--spoil]
 devices: Transformer-XL, with memory and dropout, trains 3 steps on the GPU, goes on for 2 on the CPU, then for 2 on the GPU. Each
 step's losses and norms, and evaluations of the end on either device, are within 1e-5 those of 7 steps on the CPU, parameters
 within 1e-4 of the largest one.
-fault: GPT-2 trains 2 steps and goes on for 2 in which the first kernel whose name begins with KERNEL lacks a barrier; the emulator
-reports a race, once with steps as graphs and once with every kernel waited for. Prints how both end and what checkpoints stay.
-Without the fault the run goes on from there to the same bytes as one that never stopped.
+fault: GPT-2 trains 2 steps and goes on for 2 in which the first kernel whose name begins with KERNEL lacks a barrier; the
+emulator reports a race, once with steps as graphs and once with every kernel waited for. Prints how both end and what checkpoints
+stay. Without the fault the run goes on from there to the same bytes as one that never stopped.
   --spoil  what it is compared with has another seed, which must be noticed
 """
 import argparse
