@@ -247,7 +247,7 @@ static Graphs::Key keyOf(const TnEntry &entry, const TnContext &call) {
 Expected<int32_t> CudaCode::start(const TnEntry &entry, TnContext &call) {
   static const bool isOn = [] {
     const char *given = std::getenv(kGraphsVariable);
-    return !given || std::string_view(given) != "0";
+    return !given || (std::string_view(given) != "0" && std::string_view(given) != kWaitForEach);
   }();
   const TnVariant &variant = *variantOf(entry, chosen);
   const bool isGraph = isOn && !call.group_ready && !(profile && profile->ofKernels());

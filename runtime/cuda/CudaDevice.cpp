@@ -83,9 +83,16 @@ std::string CudaDevice::whatRan() const {
   if (lastKernel.empty())
     return "";
   if (lastGraph)
-    return concat(", at or before the ", lastGraph, " kernels of '", lastKernel, "' that ran as one graph (with ",
-                  kGraphsVariable, "=0 the kernel is named)");
-  return concat(", at or before the kernel ", lastKernel, lastPlace.empty() ? "" : concat(" of ", lastPlace));
+    return concat(", at or before the ", lastGraph, " kernels of '", lastKernel, "' that ran as one graph (", kGraphsVariable,
+                  "=each names the kernel)");
+  return concat(", at or before the kernel ", lastStarted(), " (", kGraphsVariable, "=each names the kernel itself)");
+}
+
+std::string CudaDevice::lastStarted() const { return lastPlace.empty() ? lastKernel : concat(lastKernel, " of ", lastPlace); }
+
+Status CudaDevice::waitForKernel() const {
+  const Result result = driver().cuStreamSynchronize(queue);
+  return result == kSuccess ? Status() : resourceError("the kernel ", lastStarted(), " failed: ", driver().textOf(result));
 }
 
 Expected<DeviceMemory> CudaDevice::allocate(uint64_t bytes, unsigned, const char *purpose) {

@@ -7,8 +7,10 @@
 
 namespace tenon::runtime::cuda {
 
-/// 0: kernels are launched one by one. The numbers are the same.
+/// 0: kernels are launched one by one; each: and waited for, so that an error names the kernel that made it. The numbers are the
+/// same.
 constexpr const char *kGraphsVariable = "TENON_CUDA_GRAPHS";
+constexpr std::string_view kWaitForEach = "each";
 
 /// One thread at a time, not always the same.
 class CudaDevice : public Device {
@@ -38,6 +40,8 @@ public:
   Status activate() const;
   /// An error of `result`, null if it is none. Errors of what ran before arrive late: the kernel that was started last is named.
   Status check(Result result, const char *what) const;
+  /// Of the kernel that was started last; an error is that kernel's where each was waited for.
+  Status waitForKernel() const;
   /// For messages.
   void started(const char *kernel, const char *place) { lastKernel = kernel, lastPlace = place, lastGraph = 0; }
   void startedGraph(std::string_view entry, size_t kernels) { lastKernel = entry, lastPlace.clear(), lastGraph = kernels; }
@@ -51,6 +55,7 @@ private:
   Status start();
   std::string whatRan() const;
   uint64_t freeBytes() const;
+  std::string lastStarted() const;
   const Driver *functions;
   Staging staging;
   Handle context = nullptr, queue = nullptr;

@@ -147,7 +147,13 @@ Status Graphs::nodeOf(const LaunchList &list, size_t i, const std::vector<Handle
   return {};
 }
 
+static bool isSetTo(std::string_view value) {
+  const char *given = std::getenv(kGraphsVariable);
+  return given && given == value;
+}
+
 Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kernels, const TnModule &module) {
+  const bool waitsForEach = isSetTo(kWaitForEach);
   for (size_t i = 0; i < list.launches.size(); ++i) {
     KernelNode node;
     if (Status status = nodeOf(list, i, kernels, node); status.failed())
@@ -161,14 +167,15 @@ Status Graphs::launchAll(const LaunchList &list, const std::vector<Handle> &kern
                                                          device.stream(), node.arguments, nullptr);
     if (Status status = device.check(result, "a launch"); status.failed())
       return status;
+    if (Status status = waitsForEach ? device.waitForKernel() : Status(); status.failed())
+      return status;
   }
   return {};
 }
 
 /// With TENON_CUDA_GRAPHS=chain each for the one before, to compare.
 static std::vector<std::vector<uint32_t>> waitsOf(const LaunchList &list) {
-  const char *given = std::getenv(kGraphsVariable);
-  if (!given || std::string_view(given) != "chain")
+  if (!isSetTo("chain"))
     return dependenciesOf(list);
   std::vector<std::vector<uint32_t>> waits(list.launches.size());
   for (uint32_t i = 1; i < waits.size(); ++i)

@@ -4,7 +4,8 @@
 usage: hardware_training.py CHIP [--jobs N] [--filter REGEX] [--logs DIR]
 
 Two kinds of run, with `tenon` from PATH and the driver of the machine:
-  steps/..   steps.py: every model that the emulator trains in the tests, in f32, f64, bf16 and f16, five steps against the CPU
+  steps/..   steps.py: every model that the emulator trains in the tests, in f32 and f64, those of a text in bf16 and f16, too,
+             five steps against the CPU
   learn/..   ../learn/learn.py: every model of models/, to the optimum of a task whose best loss is known
 `steps/spoiled` is a run that has to fail. Prints a line per run and, last, `N passed, N failed`; exit code 1 where one failed.
 No test of the suite needs a GPU: this is for those who have one.
@@ -32,13 +33,15 @@ GENERATES = ("gpt2", "alibi", "lstm")
 def all_runs(chip, folder):
     """(name, command, whether it has to succeed) each."""
     step = [sys.executable, os.path.join(HERE, "steps.py"), "--hardware", chip]
-    for model in steps.MODELS:
+    for model in steps.NAMES:
         commands = ["--commands"] if model in GENERATES else []
         if model in OWN_NUMERICS:
             yield f"steps/{model}", [*step, model], True
             continue
-        # Those of -wide have heads and widths for tensor cores, which f32 does not take.
-        for numerics in ("bf16", "f16") if model.endswith("-wide") else ("f32", "f64", "bf16", "f16"):
+        # Those of -wide have heads and widths for tensor cores, which f32 does not take. Of TASKS some decide by numbers that
+        # they compute (draws, experts, when to halt), which roundings that are not the CPU's can turn.
+        wide, short = () if model.endswith("-wide") else ("f32", "f64"), () if model in steps.TASKS else ("bf16", "f16")
+        for numerics in (*wide, *short):
             words = ["--f64"] if numerics == "f64" else ["--numerics", numerics]
             yield f"steps/{model}-{numerics}", [*step, model, *words, *commands], True
     yield "steps/spoiled", [*step, "gpt2", "--spoil"], False

@@ -5,9 +5,10 @@ usage: steps.py MODEL [--steps N] [--f64 | --numerics POLICY] [--commands] [--sp
 
 The model of models/, or specs/ here, with its recipe `small`, at small sizes, is compiled for a GPU, and trains on the stand-in
 for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels; or, with `--hardware CHIP`, for that chip and on
-the GPU of this machine. Losses, norms of gradients and rates of every
-step are those of the CPU within 1e-5, the parameters at the end within 1e-4 of the largest one; with 16 bits, 1e-3, and
-2e-2 in relative L2; under tf32 the same of a CPU in f32.
+the GPU of this machine. Some models are given a text, the others (TASKS) the data of their task in test/learn, of which some rows
+are held out. Losses, norms of gradients and rates of every step, and held-out losses at the end, are those of the CPU within
+1e-5, the parameters at the end within 1e-4 of the largest one (but for LEVEL); with 16 bits, 1e-3, and 2e-2 in relative L2; under
+tf32 the same of a CPU in f32.
   --target    sm_80, the default, or sm_90a
   --numerics  of both: f32, bf16, f16; tf32 of the GPU; default: the recipe's
   --commands  the run is also evaluated, with losses within 1e-5, and generates the same text, place by place
@@ -17,13 +18,16 @@ import argparse
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
+sys.path[:0] = [os.path.join(HERE, "..", "support"), os.path.join(HERE, "..", "learn")]
 import driver  # noqa: E402
+import learn  # noqa: E402
+import rows  # noqa: E402
 from tensors import load_safetensors  # noqa: E402
 
 # Sizes with dropout; those of `-wide` have heads and widths that fit tensor cores: ends inside of tiles, fewer elements than
@@ -47,6 +51,33 @@ MODELS = {
     "alibi": ({"V": 256, "D": 24, "H": 2, "N": 2}, {"B": 2, "T": 37}),
     "llama": ({"V": 256, "D": 24, "E": 12, "K": 1, "F": 40, "L": 32, "N": 2}, {"B": 2, "T": 19}),
 }
+# The row of ../learn/rows.py, and sizes other than there: few rows, and dropout.
+TASKS = {
+    "bert_heads": ("bert, classes", {"B": 2, "rate": 0.1}),
+    "electra": ("electra", {"B": 2, "rate": 0.1}),
+    "ernie1": ("ernie1", {"B": 2, "rate": 0.1}),
+    "ernie2": ("ernie2", {"B": 2, "N": 1, "rate": 0.1}),
+    "gpt1": ("gpt1", {"B": 2, "D": 24, "E": 12, "rate": 0.1}),
+    "gru": ("gru", {"B": 2, "X": 12, "C": 20, "N": 2, "rate": 0.1}),
+    "mamba": ("mamba", {"B": 2, "D": 24}),
+    "moe": ("moe", {"B": 2, "D": 24, "E": 12, "F": 40}),
+    "mtdnn": ("mtdnn", {"B": 2, "rate": 0.1}),
+    "resnet": ("resnet", {"B": 2}),
+    "rnn": ("rnn", {"B": 2, "X": 12, "C": 20, "rate": 0.1}),
+    "roberta": ("roberta", {"B": 2, "rate": 0.1}),
+    "star_transformer": ("star_transformer", {"B": 2, "X": 12, "D": 24, "F": 40, "H": 2, "E": 12, "rate": 0.1}),
+    "t5": ("t5", {"B": 2, "D": 24, "E": 12, "F": 40, "rate": 0.1}),
+    "transformer": ("transformer", {"B": 2, "D": 24, "F": 40, "rate": 0.1}),
+    "transformer_xl_adaptive": ("transformer_xl_adaptive", {"B": 2, "D": 24, "F": 40, "M": 11, "rate": 0.1}),
+    "unilm": ("unilm", {"B": 2, "rate": 0.1}),
+    "universal_transformer": ("universal_transformer", {"B": 2, "D": 24, "F": 40, "rate": 0.1}),
+    "vit": ("vit", {"B": 2, "D": 24, "E": 12, "rate": 0.1}),
+    "xlnet_heads": ("xlnet, spans", {"B": 2, "D": 24, "F": 40, "rate": 0.1}),
+}
+NAMES = (*MODELS, *TASKS)
+# Parameters without a gradient, since each is added to all scores that a softmax is over: of what rounding leaves of it, Adam
+# makes a step.
+LEVEL = re.compile(r"\b(wk|star\.WK|start|start_logits)\.bias$")
 # By the numerics: of losses and the like, of parameters.
 WIDE, SHORT = (1e-5, 1e-4), (1e-3, 2e-2)
 
@@ -72,42 +103,67 @@ def losses(report):
     return {name: value for name, value in report.items() if isinstance(value, float) and "second" not in name}
 
 
-def compile_for(target, artifact, code, model, words=(), entries=("train", "eval")):
-    """`code`: the folder for that of kernels. `entries`: empty for all."""
+def of_text(model, folder):
+    """Specification, options of `tenon compile` and, for the data, of `tenon train`."""
     sets, bound = MODELS[model]
     own = os.path.join(HERE, "specs", model + ".tn")
     spec = own if os.path.exists(own) else driver.model(model.removesuffix("-wide") + ".tn")
+    sizes = [word for dim, size in bound.items() for word in ("--bind", f"{dim}={size}")]
+    return spec, ["--recipe", "small", *driver.settings(sets), *sizes], ["--text", write(os.path.join(folder, "text.txt"), 4000)]
+
+
+def of_task(model, folder):
+    """The same, with the optimizer and the schedule of the recipe."""
+    name, sizes = TASKS[model]
+    row = {**rows.MODELS[name], "settings": {}, "steps": 60}
+    row["sizes"] = {**row["sizes"], **sizes}
+    settings, data, _ = learn.prepare(folder, row, 1, (), held=16)
+    return learn.specification(folder, row, {}, settings), learn.of_model(row), data
+
+
+def compile_for(target, artifact, code, model, words=(), entries=("train", "eval")):
+    """Options of `tenon train` for the data, which lies beside the artifact. `code`: the folder for that of kernels. `entries`:
+    empty for all."""
+    folder = artifact + "-data"
+    os.makedirs(folder)
+    spec, chosen, data = (of_text if model in MODELS else of_task)(model, folder)
     words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier(), "--quick"])]
     words += [word for entry in entries for word in ("--entry", entry)]
-    for dim, size in bound.items():
-        words += ["--bind", f"{dim}={size}"]
-    driver.tenon("compile", spec, "--recipe", "small", "--target", target, *driver.settings(sets), *words, "-o", artifact)
+    driver.tenon("compile", spec, *chosen, "--target", target, *words, "-o", artifact)
+    return data
 
 
 def train(target, seed, options, folder):
-    """Numbers of each step, parameters at the end, losses of an evaluation, a text."""
+    """Numbers of each step, parameters at the end, losses of evaluations, a text."""
     code, artifact, run = (os.path.join(folder, f"{part}-{target}") for part in ("code", "artifact", "run"))
     os.makedirs(code)
     numerics = "f32" if options.numerics == "tf32" and target == "cpu" else options.numerics
     words = ["--f64"] if options.f64 else ["--numerics", numerics] if numerics else []
-    compile_for(target, artifact, code, options.model, words, *([()] if options.commands else []))
+    data = compile_for(target, artifact, code, options.model, words, *([()] if options.commands else []))
     environment = stand_in(code, options.target, options.hardware)
-    text, weights = write(os.path.join(folder, "text.txt"), 4000), os.path.join(folder, f"{target}.safetensors")
-    driver.tenon("train", artifact, "--text", text, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
+    weights = os.path.join(folder, f"{target}.safetensors")
+    driver.tenon("train", artifact, *data, "--steps", options.steps, "--seed", seed, "--out", run, "--quiet",
                  environment=environment)
     driver.tenon("export", run, "-o", weights)  # which needs no GPU
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
-        steps = [line for line in map(json.loads, file) if "loss" in line]
-    evaluated, generated = {}, ""
+        lines = [json.loads(line) for line in file]
+    steps, evaluated, generated = [line for line in lines if "loss" in line], {}, ""
+    for line in lines:
+        evaluated |= losses({name: value for name, value in line.items() if name.startswith("valid_")})
     if options.commands:
         short = write(os.path.join(folder, "short.txt"), 150)
-        evaluated = losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=environment)))
+        evaluated |= losses(json.loads(driver.tenon("eval", run, "--text", short, "--json", environment=environment)))
         generated = driver.tenon("generate", run, "--prompt", "abc", "--length", 8, "--greedy", environment=environment)
     return steps, {name: value.values for name, value in load_safetensors(weights).items()}, evaluated, generated
 
 
 def distance(before, after):
     return abs(before - after) / max(abs(before), 1e-3)
+
+
+def furthest(before, after):
+    """Of a tensor, relative to its largest element."""
+    return max(abs(a - b) for a, b in zip(before, after, strict=True)) / max(1e-3, *map(abs, before))
 
 
 def difference(before, after):
@@ -118,7 +174,7 @@ def difference(before, after):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("model", choices=MODELS)
+    parser.add_argument("model", choices=NAMES)
     parser.add_argument("--target", choices=["sm_80", "sm_90a"], default="sm_80")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--f64", action="store_true")
@@ -127,6 +183,8 @@ def main():
     parser.add_argument("--spoil", action="store_true")
     parser.add_argument("--hardware", metavar="CHIP")
     options = parser.parse_args()
+    if options.commands and options.model in TASKS:
+        parser.error("--commands is for models of a text")
     with tempfile.TemporaryDirectory() as folder:
         steps, parameters, evaluated, text = train("cpu", 7, options, folder)
         chip = options.hardware or options.target
@@ -135,9 +193,8 @@ def main():
                 for key in ("loss", "grad_norm", "lr", "loss_scale") if key in before)
     worst = max([worst] + [distance(value, losses_found[name]) for name, value in evaluated.items()])
     is_short = options.numerics in ("bf16", "f16", "tf32") or options.model in ("short", "scaled", "masters")
-    off = difference(parameters, values) if is_short else max(
-        max(abs(a - b) for a, b in zip(parameters[name], values[name], strict=True)) /
-        max(1e-3, *(abs(a) for a in parameters[name])) for name in parameters)
+    off = difference(parameters, values) if is_short else max(furthest(parameters[name], values[name]) for name in parameters
+                                                              if not LEVEL.search(name))
     print(f"{options.model}: {len(found)} steps, losses and norms within {worst:.1e}, parameters within {off:.1e}"
           + (f"; evaluated {', '.join(evaluated)}; generated {len(text)} symbols" if options.commands else ""))
     loss_error, parameter_error = SHORT if is_short else WIDE

@@ -74,10 +74,10 @@ def specification(folder, row, fault, settings):
     return os.path.join(folder, row["file"])
 
 
-def prepare(folder, row, seed, shifted):
+def prepare(folder, row, seed, shifted, held=HELD):
     """Writes the task's files. Gives the settings of the recipe, the options, and what is trained on and held out."""
     settings, words, parts = dict(row["settings"]), [], []
-    for name, samples in (("train", row["sizes"]["B"] * row["steps"]), ("held", HELD)):
+    for name, samples in (("train", row["sizes"]["B"] * row["steps"]), ("held", held)):
         part = row["task"](random.Random(f"{seed} {name}"), samples)
         parts.append(part)
         path = os.path.join(folder, name)
@@ -99,6 +99,13 @@ def prepare(folder, row, seed, shifted):
     return settings, words, parts
 
 
+def of_model(row):
+    """Options of `tenon compile`: the model, its recipe, the sizes."""
+    return ["--model", row["model"], "--recipe", "small", *[
+        word for name, size in row["sizes"].items() for word in
+        ("--bind-recipe" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}")]]
+
+
 def measured(row, parts, lines):
     """Chance, what was found, and the optimum, each the sum over the losses that are read."""
     trained, held = parts
@@ -117,13 +124,10 @@ def run(folder, row, seed, fault, target):
     os.makedirs(folder)
     shifted = fault if isinstance(fault, tuple) else ()
     settings, words, parts = prepare(folder, row, seed, shifted)
-    sizes = [word for name, size in row["sizes"].items() for word in
-             ("--bind-recipe" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}")]
     spec = specification(folder, row, {} if shifted else fault, settings)
     artifact = os.path.join(folder, "artifact")
-    compiled = ["tenon", "compile", spec, "--model", row["model"], "--recipe", "small", *sizes, "--entry", "train", "--entry",
-                "eval", *(["--target", target] if target else ["--tier", os.environ.get("TENON_TIER", "best")]),
-                "-o", artifact]
+    compiled = ["tenon", "compile", spec, *of_model(row), "--entry", "train", "--entry", "eval",
+                *(["--target", target] if target else ["--tier", os.environ.get("TENON_TIER", "best")]), "-o", artifact]
     command = ["tenon", "train", artifact, *words, "--steps", str(row["steps"]), *([] if target else ["--threads", "1"]),
                "--out", os.path.join(folder, "run"), "--quiet"]
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
