@@ -77,8 +77,8 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   return all;
 }
 
-/// With more rows packing a panel, once for all strips of rows, takes less than what the strips wait for lines of a weight that
-/// no cache holds yet (docs/measurements.md, "Weights in panels").
+/// With more rows packing a panel, once for all strips of rows, takes no more than what panels cost the optimizer and the
+/// direction that turns them (docs/measurements.md, "Weights in panels").
 constexpr int64_t kMostRows = 64;
 
 std::optional<PanelForm> CpuTarget::panelsOf(Type element) const {

@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+/// Pairs of lines of a panel in front of which they are asked for.
+constexpr int64_t kPairsAhead = 2;
+
 /// The matrices of a segment in panels, one behind the other, and the part of them that a tile has.
 class OptimizerKernels::PanelWalk {
 public:
@@ -50,6 +53,7 @@ public:
     forLoop(builder, ceilDivide(builder, first, both), ceilDivide(builder, end, both), [&](Value pair) {
       Value row = multiply(builder, pair, number(2));
       forColumns(row, number(0), columns, [&](LaneValue index, Value place) {
+        fetchAhead(place);
         Value bits = loadPairs(place), upper = arith::ShRUIOp::create(builder, bits, spread(16));
         Value even = updated(index, narrow(bits), step);
         Value odd = updated(neighbours(add(builder, index.base, columns)), narrow(upper), step);
@@ -68,6 +72,12 @@ private:
   Value narrow(Value bits) { return arith::TruncIOp::create(builder, pairs().clone(builder.getI16Type()), bits); }
   Value addressOfPairs(Value place) { return elementAddress(builder, matrices, builder.getI32Type(), place); }
   Value loadPairs(Value place) { return LLVM::LoadOp::create(builder, pairs(), addressOfPairs(place), 64); }
+  /// A row goes over all panels, two cache lines of each, which no hardware prefetcher follows: those of a later row are asked
+  /// for. Into the second-level cache: panels are whole pages long, so these lines share a set of the first.
+  void fetchAhead(Value place) {
+    Value later = addressOfPairs(add(builder, place, number(kPairsAhead * width)));
+    LLVM::Prefetch::create(builder, later, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  }
   void storePairs(Value bits, Value place) { LLVM::StoreOp::create(builder, bits, addressOfPairs(place), 64); }
 
   /// The bits that replace `bits` of a vector at `index`; its remainder is read and written.
