@@ -8,14 +8,19 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
+/// With two vectors of tables for each pair a thread has registers for few of them; numbers of f64 take two.
+static int64_t mostSide(const AttentionOperands &operands) {
+  return operands.back || operands.keyTable || (operands.anyTable() && operands.element().isF64()) ? 16 : 32;
+}
+
 std::optional<PairTile> forwardTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth();
-  return PairTile::fitting({width, width, operands.valueWidth()}, 1, operands.element());
+  return PairTile::fitting({width, width, operands.valueWidth()}, 1, operands.element(), mostSide(operands));
 }
 
 std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
-  return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element());
+  return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element(), mostSide(operands));
 }
 
 static DictionaryAttr choiceOf(Operation *op, PairTile tile) {
@@ -44,8 +49,8 @@ ChoiceForm pairsForm(PairTile largest) { return {kPairsForm, {{"side", 8, larges
 Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, int64_t side, int64_t threads,
                        int64_t heads, AffineExpr lines) {
   Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, threads, operands.threshold() > 0, {}};
-  if (!operands.anyTable() && !operands.element().isF64()) // with tables the assembler would spill some
-    launch.registers = 128;
+  // With tables and in f64 that would be too few. Without a limit the assembler would spill some, to have more blocks at a time.
+  launch.registers = operands.anyTable() || operands.element().isF64() ? 255 : 128;
   launch.blocks = [batches = operands.batches(), side, heads, lines](EntryCode &code) {
     auto &builder = code.builder;
     Value tiles = ceilDivide(builder, code.size(lines), constant(builder, side));
@@ -57,6 +62,7 @@ Launch attentionLaunch(StringRef name, Location location, const AttentionOperand
 Launch gradientLaunch(StringRef name, AttentionGradOp op, const AttentionOperands &operands, PairTile tile, int64_t heads,
                       AffineExpr lines) {
   Launch launch = attentionLaunch(name, op.getLoc(), operands, tile.side, tile.threads(), heads, lines);
+  launch.registers = std::max<int64_t>(launch.registers, 168);
   launch.reads.append({op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse()});
   return launch;
 }
