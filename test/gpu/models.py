@@ -28,8 +28,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "models")
-SORT = re.compile(r"(?:^|_)(gemm_(?:(?:tf32|warpgroups|pingpong)_)?\d+x\d+|gemm_sums|attention_[a-z_]+?|attention|nest_parts|nest|scatter_add|"
-                  r"gradient_norm|step_scalars|update\w*?)_\d+$")
+SORT = re.compile(r"(?:^|_)(gemm_(?:(?:tf32|warpgroups|pingpong)_)?\d+x\d+|gemm_sums|attention_[a-z_]+?|attention|nest_parts|"
+                  r"nest|scatter_add|gradient_norm|step_scalars|update\w*?)_\d+$")
 NOTE = re.compile(r"\((C75\d\d)\).*")
 BLOCK = 48 * 1024  # bytes of shared memory
 
@@ -58,7 +58,8 @@ class Budgets:
             fits = registers <= allowed and shared <= room and spilled == 0
             self.taken[sort, chip].append((registers, allowed, shared, room, spilled, not fits))
             if not fits:
-                print(f"TOO MUCH: {kernel} on {chip}: {registers} of {allowed} registers, {shared} of {room} bytes, {spilled} spilled")
+                print(f"TOO MUCH: {kernel} on {chip}: {registers} of {allowed} registers, {shared} of {room} bytes, "
+                      f"{spilled} spilled")
 
     def report(self):
         for (sort, chip), found in sorted(self.taken.items()):

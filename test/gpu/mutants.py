@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The mutation score of a training step: every call of its kernels that synchronises is deleted in turn.
 
-usage: mutants.py [MODEL] [--target CHIP] [--numerics POLICY] [--kernels TEXT] [--places T] [--survivors FILE]
+usage: mutants.py [MODEL] [--target CHIP] [--numerics POLICY] [--entries NAME..] [--kernels TEXT] [--places T]
+                  [--survivors FILE]
 
 A model of steps.py, by default GPT-2, but with two tiles of queries and keys (T = 33), is compiled for sm_80, or CHIP, and trains
-one step on the emulator, which scores each kernel with TEXT in its name at its first launches (docs/testing.md, "The mutation score"). What survives is
-sorted by the kind of its kernel, its class and the call, and must stand in FILE (default: survivors.txt here), as often as there:
-a line per sort, `KIND | CLASS | CALL | COUNT | REASON`. A sort that is not in the file, or another count, is an error.
+one step on the emulator, which scores each kernel with TEXT in its name at its first launches (docs/testing.md, "The mutation
+score"). What survives is sorted by the kind of its kernel, its class and the call, and must stand in FILE (default: survivors.txt
+here), as often as there: a line per sort, `KIND | CLASS | CALL | COUNT | REASON`. A sort that is not in the file, or another
+count, is an error.
 """
 import argparse
 import collections

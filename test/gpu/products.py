@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Products for tenon-gpu-kernel-test, as a file of the kernel form.
 
-usage: products.py TILE [--factors M,N,K] [--columns N] [--depth K] [--type bf16|f16|f32|tf32] [--result bf16|f32] [--only LAYOUT..]
-                   [--warpgroups | --pingpong] [--stages N] [--blocks N] [--slices N]
+usage: products.py TILE [--factors M,N,K] [--columns N] [--depth K] [--type bf16|f16|f32|tf32] [--result bf16|f32]
+                   [--only LAYOUT..] [--warpgroups | --pingpong] [--stages N] [--blocks N] [--slices N]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, or is some
 rows of each entry of a batch, with the result transposed, with code behind the sums that draws. TILE is a row of
