@@ -49,8 +49,10 @@ ChoiceForm pairsForm(PairTile largest) { return {kPairsForm, {{"side", 8, larges
 Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, int64_t side, int64_t threads,
                        int64_t heads, AffineExpr lines) {
   Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, threads, operands.threshold() > 0, {}};
-  // With tables and in f64 that would be too few. Without a limit the assembler would spill some, to have more blocks at a time.
-  launch.registers = operands.anyTable() || operands.element().isF64() ? 255 : 128;
+  // With vectors of tables and in f64 that would be too few. Without a limit the assembler would spill some, to have more blocks
+  // at a time.
+  const bool hasVectors = operands.table || operands.keyTable || operands.valueTable;
+  launch.registers = hasVectors || operands.element().isF64() ? 255 : 128;
   launch.blocks = [batches = operands.batches(), side, heads, lines](EntryCode &code) {
     auto &builder = code.builder;
     Value tiles = ceilDivide(builder, code.size(lines), constant(builder, side));
