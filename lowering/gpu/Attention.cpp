@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
-std::optional<PairTile> PairTile::fitting(ArrayRef<int64_t> widths, int64_t planes, Type element) {
-  for (int64_t side : {32, 16, 8}) {
+std::optional<PairTile> PairTile::fitting(ArrayRef<int64_t> widths, int64_t planes, Type element, int64_t most) {
+  for (int64_t side = most; side >= 8; side /= 2) {
     int64_t ofRow = planes * stride(side);
     for (int64_t width : widths)
       ofRow += stride(width);

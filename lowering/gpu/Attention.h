@@ -18,9 +18,9 @@ struct PairTile {
   static int64_t ownOf(int64_t width) { return (width + across - 1) / across; }
   /// Elements between rows in shared memory: odd, so that threads that read a column meet no bank twice.
   static int64_t stride(int64_t width) { return ownOf(width) * across + 1; }
-  /// The largest tile whose rows of these widths, and `planes` numbers of each pair, fit into the shared memory of a block; none:
-  /// not even the smallest one does.
-  static std::optional<PairTile> fitting(llvm::ArrayRef<int64_t> widths, int64_t planes, Type element);
+  /// The largest tile, up to a side of `most`, whose rows of these widths, and `planes` numbers of each pair, fit into the shared
+  /// memory of a block; none: not even the smallest one does.
+  static std::optional<PairTile> fitting(llvm::ArrayRef<int64_t> widths, int64_t planes, Type element, int64_t most);
 };
 
 /// `side` rows of one width in shared memory.

@@ -8,21 +8,22 @@ using namespace mlir;
 
 namespace tenon::gpu {
 
-static std::optional<PairTile> tileFor(const AttentionOperands &operands, ArrayRef<int64_t> widths, int64_t planes) {
-  std::optional<PairTile> tile = PairTile::fitting(widths, planes, operands.element());
-  if (tile && operands.placeCode && operands.table) // each pair reads vectors of its own, whose addresses take registers
-    tile->side = std::min<int64_t>(tile->side, 16);
-  return tile;
+/// With two vectors of tables for each pair, or vectors at places of its own, a thread has registers for few of them; numbers of
+/// f64 take two.
+static int64_t mostSide(const AttentionOperands &operands) {
+  const bool isWide = operands.element().isF64();
+  return operands.back || operands.keyTable || (operands.placeCode && operands.table) || (operands.anyTable() && isWide) ? 16
+                                                                                                                         : 32;
 }
 
 std::optional<PairTile> forwardTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth();
-  return tileFor(operands, {width, width, operands.valueWidth()}, 1);
+  return PairTile::fitting({width, width, operands.valueWidth()}, 1, operands.element(), mostSide(operands));
 }
 
 std::optional<PairTile> backwardTile(const AttentionOperands &operands) {
   const int64_t width = operands.keyWidth(), valueWidth = operands.valueWidth();
-  return tileFor(operands, {width, width, valueWidth, valueWidth}, 2);
+  return PairTile::fitting({width, width, valueWidth, valueWidth}, 2, operands.element(), mostSide(operands));
 }
 
 static DictionaryAttr choiceOf(Operation *op, PairTile tile) {
@@ -51,10 +52,10 @@ ChoiceForm pairsForm(PairTile largest) { return {kPairsForm, {{"side", 8, larges
 Launch attentionLaunch(StringRef name, Location location, const AttentionOperands &operands, int64_t side, int64_t threads,
                        int64_t heads, AffineExpr lines) {
   Launch launch{name.str(), location, operands.tensors(), {}, {}, {}, {}, {}, threads, operands.threshold() > 0, {}};
-  if (!operands.anyTable() && !operands.element().isF64()) // with tables the assembler would spill some
-    launch.registers = 128;
-  if (operands.placeCode) // else the assembler would spill some for more warps
-    launch.registers = 255;
+  // With vectors of tables, places that are computed and in f64 that would be too few. Without a limit the assembler would spill
+  // some, to have more blocks at a time.
+  const bool hasVectors = operands.table || operands.keyTable || operands.valueTable;
+  launch.registers = hasVectors || operands.placeCode || operands.element().isF64() ? 255 : 128;
   launch.blocks = [batches = operands.batches(), side, heads, lines](EntryCode &code) {
     auto &builder = code.builder;
     Value tiles = ceilDivide(builder, code.size(lines), constant(builder, side));
@@ -66,6 +67,7 @@ Launch attentionLaunch(StringRef name, Location location, const AttentionOperand
 Launch gradientLaunch(StringRef name, AttentionGradOp op, const AttentionOperands &operands, PairTile tile, int64_t heads,
                       AffineExpr lines) {
   Launch launch = attentionLaunch(name, op.getLoc(), operands, tile.side, tile.threads(), heads, lines);
+  launch.registers = std::max<int64_t>(launch.registers, 168);
   launch.reads.append({op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse()});
   return launch;
 }

@@ -108,6 +108,7 @@ private:
 
 void addKeyGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence) {
   Launch launch = gradientLaunch("attention_keys", op, operands, tile, operands.keyHeads(), operands.keys());
+  launch.registers = 255; // sums of keys and of values: with 168 the assembler would spill some
   launch.writes = WantedGradients(op).ofKeys();
   launch.body = [&](KernelCode &code) { KeyGradients(op, code, operands, tile).emit(); };
   sequence.add(launch);

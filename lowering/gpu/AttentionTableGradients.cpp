@@ -106,6 +106,7 @@ private:
 } // namespace
 
 void addTableGradients(AttentionGradOp op, const AttentionOperands &operands, PairTile tile, LaunchSequence &sequence) {
+  tile.side = std::min<int64_t>(tile.side, 16); // each pair has a key of its own, for which a thread has few registers
   Launch launch = gradientLaunch("attention_tables", op, operands, tile, operands.heads(), operands.rowsOfTables());
   launch.writes = WantedGradients(op).ofTables();
   launch.body = [&](KernelCode &code) { TablesByForm(op, code, operands, tile).emit(); };

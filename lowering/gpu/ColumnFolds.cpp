@@ -12,9 +12,9 @@ namespace tenon::gpu {
 constexpr int64_t kColumns = 32, kThreadsOfRow = 8, kThreads = 256, kLeastTerms = 128, kMostSlices = 128, kBlocks = 1024;
 /// Of columns whose number is not known: their parts take 8 times the memory of the result.
 constexpr int64_t kUnknownBlocks = kBlocks / 8;
-/// Terms that a thread reads before it adds them: one at a time would wait for memory each time. Of several folds fewer, for want
-/// of registers.
-constexpr int64_t kAtOnce = 4, kAtOnceOfSeveral = 2;
+/// Terms that a thread reads before it adds them: one at a time would wait for memory each time. Of several folds fewer, and of
+/// terms that together would be more bytes than a thread has registers for.
+constexpr int64_t kAtOnce = 4, kAtOnceOfSeveral = 2, kBytesAtOnce = 256;
 
 ColumnFolds::ColumnFolds(NestOp nest, EachOp flattened)
     : nest(nest), context(nest.getContext()), sizes(nest.parallelDomain()), indices(nest.getBody().getArguments()) {
@@ -148,6 +148,25 @@ void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block
   });
 }
 
+/// Bytes that a term of each of the folds reads for one column.
+static int64_t bytesOfTerm(ArrayRef<FoldOp> folds) {
+  llvm::SmallDenseSet<Value> tensors;
+  int64_t bytes = 0;
+  for (FoldOp fold : folds)
+    fold.walk([&](AtOp at) {
+      if (tensors.insert(at.getTensor()).second)
+        bytes += elementBytes(at.getType());
+    });
+  return bytes;
+}
+
+static int64_t termsAtOnce(ArrayRef<FoldOp> folds, int64_t lanes) {
+  int64_t terms = folds.size() == 1 ? kAtOnce : kAtOnceOfSeveral;
+  while (terms > 1 && terms * lanes * bytesOfTerm(folds) > kBytesAtOnce)
+    terms /= 2;
+  return terms;
+}
+
 /// The terms from `first` on in steps of `step`, in their order, of folds over one space: a part for each of them and each of the
 /// columns of `columns`. None: reported.
 static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns, ArrayRef<FoldOp> folds, Value count, Value first,
@@ -190,7 +209,7 @@ static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns,
     scf::YieldOp::create(builder, sums);
     carried = llvm::to_vector_of<Value>(loop.getResults());
   };
-  overTerms(folds.size() == 1 ? kAtOnce : kAtOnceOfSeveral);
+  overTerms(termsAtOnce(folds, lanes));
   overTerms(1);
   carried.pop_back();
   return good ? carried : SmallVector<Value>();

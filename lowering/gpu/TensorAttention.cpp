@@ -9,6 +9,7 @@
 #include "lowering/gpu/GemmForm.h"
 #include "lowering/gpu/OnlineSoftmax.h"
 #include "lowering/gpu/TileWalk.h"
+#include "lowering/gpu/Warpgroups.h"
 
 using namespace mlir;
 
@@ -202,6 +203,7 @@ private:
   }
 
   void finish(ArrayRef<Value> after) {
+    on.warp = heldBehind(builder, on.warp); // the rows of a lane need no registers while it goes over the tiles
     for (int64_t group = 0; group < groups(); ++group) {
       Carried carried = unpack(after.slice(size_t(group) * countOf(), countOf()));
       softmax.store(pairsAt(group, on.number(0)), carried.rows, carried.sums);
@@ -244,7 +246,8 @@ std::optional<TensorTile> tensorTile(const AttentionOperands &operands) {
     return std::nullopt;
   // What a thread has in registers for its two rows, beside addresses and the like; what is computed for each pair takes more.
   const int64_t numbers = valueWidth / 2 + (operands.table ? 2 : 1) * width / 4;
-  const bool computes = operands.step || operands.selectedScores || operands.scoreTable || !boundsAll(operands.masks);
+  const bool computes =
+      operands.step || operands.threshold() > 0 || operands.selectedScores || operands.scoreTable || !boundsAll(operands.masks);
   for (int64_t keys : {64, 32, 16}) {
     if (operands.testsMuch() && keys > 32)
       continue;

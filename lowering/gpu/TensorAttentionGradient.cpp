@@ -27,13 +27,16 @@ static SmallVector<GradientPart> partsOf(AttentionGradOp op, const AttentionOper
 constexpr int64_t kOfThreeBlocks = 168; // registers, so that a processor has three blocks
 static bool isSmall(const AttentionOperands &operands) {
   return std::max(operands.keyWidth(), operands.valueWidth()) <= 64 && !operands.step && operands.threshold() == 0 &&
-         !operands.testsMuch();
+         operands.testsOfTiles().empty();
 }
 
 /// The kernel of the table has bands of keys and of values, beside what it meets: its tiles are smaller where memory asks for it.
 static GradientTile tileOf(AttentionGradOp op, const AttentionOperands &operands, GradientTile tile, const GradientPart &part) {
   auto fits = [&] { return TensorGradient::sharedBytes(op, operands, tile, part) <= kBlockBytes; };
-  if (part.rows == Rows::Places && isSmall(operands)) // it sums one product where the others have two
+  // It sums one product where the others have two; rows of other widths take more registers for places in shared memory.
+  const bool arePowers =
+      llvm::isPowerOf2_64(uint64_t(operands.keyWidth())) && llvm::isPowerOf2_64(uint64_t(operands.valueWidth()));
+  if (part.rows == Rows::Places && isSmall(operands) && arePowers)
     tile.registers = std::min(tile.registers, kOfThreeBlocks);
   while (part.rows == Rows::Places && tile.side > tile.columns && !fits())
     tile.side /= 2;
@@ -64,7 +67,8 @@ std::optional<GradientTile> tensorGradientTile(AttentionGradOp op) {
   const bool isSimple = isSmall(operands) && !operands.table;
   for (int64_t side : {64, 32, 16}) {
     const GradientTile tile{side, 16, isSimple ? kOfThreeBlocks : 255};
-    if ((operands.threshold() > 0 || operands.testsMuch()) && side > 32) // unrolled further, draws and tests would spill
+    const int64_t most = operands.threshold() == 0 && !operands.testsMuch() ? 64 : operands.table ? 16 : 32;
+    if (side > most) // unrolled further, draws and tests would spill
       continue;
     if (llvm::all_of(partsOf(op, operands), [&](const GradientPart &part) {
           return TensorGradient::sharedBytes(op, operands, tileOf(op, operands, tile, part), part) <= kBlockBytes;

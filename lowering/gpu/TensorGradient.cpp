@@ -1,5 +1,6 @@
 #include "lowering/gpu/TensorGradient.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/gpu/Warpgroups.h"
 
 using namespace mlir;
 
@@ -99,6 +100,10 @@ void TensorGradient::emit() {
   if (!isRead) // nobody reads gradients by query
     return;
   const Sums sums = overTiles();
+  // The rows of a lane need no registers while it goes over the tiles.
+  firstLine = multiply(builder, heldBehind(builder, on.warp), on.number(16));
+  if (!isBy(Rows::Places))
+    firstLine = add(builder, firstOwn, firstLine);
   const double grown = 65536.0 / double(65536 - operands.threshold());
   store(part.byScores, operands.keyWidth(), sums.scores, operands.scale);
   store(part.byWeights, operands.valueWidth(), sums.weights, grown);

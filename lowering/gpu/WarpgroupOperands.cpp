@@ -162,7 +162,10 @@ SmallVector<Value> WarpgroupOperands::multiplySteps(KernelCode &code, StageRing 
   auto &builder = code.builder;
   Value lane = remainder(builder, code.thread(), constant(builder, 32));
   Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane, constant(builder, 0));
-  return ring.overSteps(steps, turn, sums, [&](Value step, StageRing::Turn at, ValueRange before) {
+  // Where the steps are known, LLVM would else set the registers behind the fence of the first one.
+  SmallVector<Value> start(sums);
+  holdBehind(builder, start);
+  return ring.overSteps(steps, turn, start, [&](Value step, StageRing::Turn at, ValueRange before) {
     SmallVector<Value> after(before);
     ring.waitFull(at);
     multiplyStage(builder, stageAt(builder, memory, at.stage), piece, after);

@@ -192,14 +192,15 @@ static void assemble(ImplicitLocOpBuilder &builder, const std::string &text, std
                      MutableArrayRef<Value> sums, bool readsSums) {
   std::string results;
   SmallVector<Value> values(inputs);
+  const Type type = readsSums ? sums.front().getType() : builder.getF32Type();
   for (size_t i = 0; i < sums.size(); ++i) {
-    results += "=f,";
+    results += type.isF32() ? "=f," : "=r,";
     if (readsSums)
       constraints += (constraints.empty() ? "" : ",") + std::to_string(i);
   }
   if (readsSums)
     values.append(sums.begin(), sums.end());
-  Type all = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(sums.size(), builder.getF32Type()));
+  Type all = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(sums.size(), type));
   auto made = LLVM::InlineAsmOp::create(builder, all, values, text, results + constraints, /*has_side_effects=*/true,
                                         /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   for (size_t i = 0; i < sums.size(); ++i)
@@ -232,6 +233,12 @@ void multiplyAsync(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Value> 
 }
 
 void holdBehind(ImplicitLocOpBuilder &builder, MutableArrayRef<Value> sums) { assemble(builder, "", "", {}, sums, true); }
+
+Value heldBehind(ImplicitLocOpBuilder &builder, Value number) {
+  Value held = arith::TruncIOp::create(builder, builder.getI32Type(), number);
+  holdBehind(builder, held);
+  return arith::ExtUIOp::create(builder, number.getType(), held);
+}
 
 void openProducts(ImplicitLocOpBuilder &builder) { call(builder, "wgmma.fence.sync.aligned", {}, {}); }
 void commitProducts(ImplicitLocOpBuilder &builder) { call(builder, "wgmma.commit_group.sync.aligned", {}, {}); }

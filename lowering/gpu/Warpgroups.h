@@ -108,5 +108,7 @@ void commitProducts(ImplicitLocOpBuilder &builder);
 void waitForProducts(ImplicitLocOpBuilder &builder, int64_t newest);
 /// Code that reads these values stays behind this place: without it nothing says that sums depend on a wait.
 void holdBehind(ImplicitLocOpBuilder &builder, llvm::MutableArrayRef<Value> sums);
+/// An i64 below 2^31 of which nothing is known behind this place: what is made of it there is not kept from before.
+Value heldBehind(ImplicitLocOpBuilder &builder, Value number);
 
 } // namespace tenon::gpu

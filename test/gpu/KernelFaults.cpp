@@ -1,6 +1,7 @@
 #include "test/gpu/KernelFaults.h"
 #include "test/gpu-emu/Retarget.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/ModuleSlotTracker.h"
@@ -42,10 +43,12 @@ static std::vector<unsigned> asynchronousOperands(const Instruction &instruction
   auto *call = dyn_cast<CallBase>(&instruction);
   if (!call)
     return {};
+  if (call->isInlineAsm() && cast<InlineAsm>(call->getCalledOperand())->getAsmString().empty())
+    return {}; // no statement
   if (call->isInlineAsm())
     return isOfFragment(*call)                                ? std::vector<unsigned>{4}
            : call->getArgOperand(0)->getType()->isIntegerTy() ? std::vector<unsigned>{0, 1}
-                                                              : std::vector<unsigned>(); // no product
+                                                              : std::vector<unsigned>();
   const StringRef name = call->getCalledFunction() ? call->getCalledFunction()->getName() : "";
   const bool isNumber = name.contains("mbarrier.try.wait.parity") || name.contains("mbarrier.arrive.expect.tx");
   return isNumber ? std::vector<unsigned>{1} : std::vector<unsigned>();

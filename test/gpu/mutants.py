@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The mutation score of a training step: every call of its kernels that synchronises is deleted in turn.
 
-usage: mutants.py [--kernels TEXT] [--places T] [--survivors FILE]
+usage: mutants.py [MODEL] [--target CHIP] [--numerics POLICY] [--entries NAME..] [--kernels TEXT] [--places T]
+                  [--survivors FILE]
 
-GPT-2 as in steps.py, but with two tiles of queries and keys (T = 33), is compiled for sm_80 and trains one step on the emulator,
-which scores each kernel with TEXT in its name at its first launches (docs/testing.md, "The mutation score"). What survives is
-sorted by the kind of its kernel, its class and the call, and must stand in FILE (default: survivors.txt here), as often as there:
-a line per sort, `KIND | CLASS | CALL | COUNT | REASON`. A sort that is not in the file, or another count, is an error.
+A model of steps.py, by default GPT-2, but with two tiles of queries and keys (T = 33), is compiled for sm_80, or CHIP, and trains
+one step on the emulator, which scores each kernel with TEXT in its name at its first launches (docs/testing.md, "The mutation
+score"). What survives is sorted by the kind of its kernel, its class and the call, and must stand in FILE (default: survivors.txt
+here), as often as there: a line per sort, `KIND | CLASS | CALL | COUNT | REASON`. A sort that is not in the file, or another
+count, is an error.
 """
 import argparse
 import collections
@@ -23,14 +25,16 @@ import steps  # noqa: E402
 SURVIVES = re.compile(r"gpu-emu: survives: (\S+) without call (\d+) of (\d+), `(.*)`: (.*)")
 
 
-def score(kernels, places, folder):
+def score(options, folder):
     """What the emulator's driver prints at its end."""
     code, artifact = os.path.join(folder, "code"), os.path.join(folder, "artifact")
     os.makedirs(code)
-    steps.MODELS["gpt2"] = ({**steps.MODELS["gpt2"][0], "L": 40}, {"B": 1, "T": places})
-    steps.compile_for("sm_80", artifact, code, "gpt2")
+    steps.MODELS["gpt2"] = ({**steps.MODELS["gpt2"][0], "L": 40}, {"B": 1, "T": options.places})
+    words = ["--numerics", options.numerics] if options.numerics else []
+    steps.compile_for(options.target, artifact, code, options.model, words, entries=options.entries)
     text = steps.write(os.path.join(folder, "text.txt"), 4000)
-    environment = {**os.environ, **steps.stand_in(code), "TENON_GPU_EMU": "checked,mutants=" + kernels}
+    environment = {**os.environ, **steps.stand_in(code, options.target)}
+    environment["TENON_GPU_EMU"] = ",".join(filter(None, ["checked", environment["TENON_GPU_EMU"], "mutants=" + options.kernels]))
     done = subprocess.run(["tenon", "train", artifact, "--text", text, "--steps", "1", "--seed", "7", "--out",
                            os.path.join(folder, "run"), "--quiet"], capture_output=True, text=True, env=environment)
     if done.returncode:
@@ -52,12 +56,16 @@ def expected(path):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("model", nargs="?", default="gpt2")
+    parser.add_argument("--target", default="sm_80")
+    parser.add_argument("--numerics")
+    parser.add_argument("--entries", nargs="+", default=["train", "eval"])
     parser.add_argument("--kernels", default="")
     parser.add_argument("--places", type=int, default=33)
     parser.add_argument("--survivors", default=os.path.join(HERE, "survivors.txt"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        lines = score(options.kernels, options.places, folder)
+        lines = score(options, folder)
     print("\n".join(line for line in lines if line.startswith("gpu-emu: ")))
     found = collections.Counter()
     for kernel, _, _, call, fate in (match.groups() for match in map(SURVIVES.match, lines) if match):

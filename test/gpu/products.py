@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Products for tenon-gpu-kernel-test, as a file of the kernel form.
 
-usage: products.py TILE [--factors M,N,K] [--columns N] [--type bf16|f16|f32|tf32] [--result bf16|f32] [--only LAYOUT..]
-                   [--warpgroups | --pingpong] [--stages N] [--blocks N] [--slices N]
+usage: products.py TILE [--factors M,N,K] [--columns N] [--depth K] [--type bf16|f16|f32|tf32] [--result bf16|f32]
+                   [--only LAYOUT..] [--warpgroups | --pingpong] [--stages N] [--blocks N] [--slices N]
 
 A function per layout: both operands with the depth outside or inside, in batches, with an operand that is computed, or is some
 rows of each entry of a batch, with the result transposed, with code behind the sums that draws. TILE is a row of
 lowering/gpu/GemmTiles.def, from 0 on (not of f32), or with --warpgroups or --pingpong of WarpgroupTiles.def, for sm_90a; these
 kernels take no computed operand.
 The dims are M, N and K; rows, columns and depth of a product are these times the factors, which say how pieces of memory are
-aligned. With --columns these are a known number, and results are stored as vectors where it is a multiple of 2, 4 or 8.
+aligned. With --columns or --depth these are a known number; results are stored as vectors where it is a multiple of 2, 4 or 8.
 """
 import argparse
 import os
@@ -56,6 +56,8 @@ def function(name, options, a, b, batch=(), computed=False, transposed=False, dr
             for i, (letter, factor) in enumerate(zip("mnk", options.factors, strict=True))}
     if options.columns:
         size["n"] = options.columns
+    if options.depth:
+        size["k"] = options.depth
     label = {"m": len(batch), "n": len(batch) + 1, "k": len(batch) + 2}
     types = [tensor([*batch, *(size[letter] for letter in part)], options.type) for part in (a, b)]
     labels = [[*range(len(batch)), *(label[letter] for letter in part)] for part in (a, b)]
@@ -128,6 +130,7 @@ def main():
     parser.add_argument("--warpgroups", action="store_true")
     parser.add_argument("--pingpong", action="store_true")
     parser.add_argument("--columns")
+    parser.add_argument("--depth")
     parser.add_argument("--result", default="f32")
     parser.add_argument("--blocks", type=int)
     parser.add_argument("--stages", type=int)
