@@ -264,8 +264,8 @@ private:
     })[0];
     if (relative.any())
       relative.clearHidden(block, number, row.place, row.parts, zero);
-    on.fill(row.content, terms.clearFrom(block.stairs, block.low, row.parts.begin), row.parts.begin, zero);
-    on.fill(row.content, row.parts.end, terms.clearTo(block.stairs, row.parts.end, block.high), zero);
+    on.fill(row.content, terms.clearFrom(block.stairs, block.low, block.low, number), row.parts.begin, zero);
+    on.fill(row.content, row.parts.end, terms.clearTo(block.stairs, block.low, block.high, number), zero);
     carryTotal(number, start, before, now, combineLanes(builder, Reduction::sum, total));
   }
 

@@ -16,8 +16,9 @@ void RelativeValues::clearHidden(const Block &block, Value number, QueryPlace pl
   Value shift = emit.sub(emit.add(terms.tables.placeOf(on, terms.table, place), block.start),
                          block.bandStart); // column of key 0 of the chunk
   Value begin = emit.max(emit.add(shift, parts.begin), block.bandLow), end = emit.add(shift, parts.end);
-  on.fill(bandRow, terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);
-  on.fill(bandRow, end, terms.clearTo(block.bandStairs, end, block.bandHigh), zero);
+  Value origin = emit.constant(0);
+  on.fill(bandRow, terms.clearFrom(block.bandStairs, origin, block.bandLow, number), begin, zero, /*exactly=*/true);
+  on.fill(bandRow, end, terms.clearTo(block.bandStairs, origin, block.bandHigh, number), zero);
 }
 
 void RelativeValues::addValues(const Block &block, Value sums, int64_t sumStride) const {

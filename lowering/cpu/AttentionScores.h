@@ -95,13 +95,14 @@ public:
 
   Value scores, band, bandStride, queryRows, positionRows;
   Value runs; // scratch for them; null: none are looked for
-  /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's
-  /// other rows.
-  Value clearFrom(const Staircase &stairs, Value low, Value begin) {
-    return stairs.lowStep != 0 ? emit.max(low, emit.sub(begin, kTileRows)) : low;
+  /// Where contractions begin to read in row `number`, in whose tile other rows reach further, and where they end: what is hidden
+  /// from there on has to be 0. `origin`: the column that the stairs count from. How much is hidden does not follow from them: a
+  /// row may have further bounds, and they begin with the panel of the first key.
+  Value clearFrom(const Staircase &stairs, Value origin, Value low, Value number) {
+    return stairs.lowStep != 0 ? emit.max(low, emit.sub(bound(origin, stairs.low, stairs.lowStep, number), kTileRows)) : low;
   }
-  Value clearTo(const Staircase &stairs, Value end, Value high) {
-    return stairs.highStep != 0 ? emit.min(high, emit.add(end, kTileRows)) : high;
+  Value clearTo(const Staircase &stairs, Value origin, Value high, Value number) {
+    return stairs.highStep != 0 ? emit.min(high, emit.add(bound(origin, stairs.high, stairs.highStep, number), kTileRows)) : high;
   }
   /// Those of a run of the block's keys.
   Staircase stairsIn(const Block &block, const KeyRun &run) const { return from(block.stairs, emit.sub(run.low, block.low)); }
@@ -116,6 +117,9 @@ public:
 
 private:
   static constexpr int64_t kTileRows = 16; // no micro-kernel has more
+  Value bound(Value origin, Value ofFirst, int64_t step, Value number) {
+    return emit.add(origin, emit.add(ofFirst, emit.mul(number, step)));
+  }
   void setBand(Block &block, const Staircase &ofKeys);
   static int64_t bandLimit(const AttentionOperands &operands, const AttentionTables &tables) {
     if (tables.computes()) // a number, where there is a band

@@ -160,8 +160,8 @@ void SoftmaxGradient::addByPlace(const Block &block, const AttentionScores::Row 
 void SoftmaxGradient::clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
   for (Value strip : {wanted.value ? row.content : Value(), wanted.scores() ? gradRow : Value()})
     if (strip) {
-      on.fill(strip, terms.clearFrom(block.stairs, block.low, row.parts.begin), row.parts.begin, zero);
-      on.fill(strip, row.parts.end, terms.clearTo(block.stairs, row.parts.end, block.high), zero);
+      on.fill(strip, terms.clearFrom(block.stairs, block.low, block.low, number), row.parts.begin, zero);
+      on.fill(strip, row.parts.end, terms.clearTo(block.stairs, block.low, block.high, number), zero);
     }
   if (wanted.valueTable)
     relative.clearHidden(block, number, row.place, row.parts, zero);
@@ -172,8 +172,10 @@ void SoftmaxGradient::clearHidden(const Block &block, const AttentionScores::Row
                          block.bandStart); // column of key 0 of the chunk
   Value begin = emit.max(emit.add(shift, row.parts.begin), block.bandLow), end = emit.add(shift, row.parts.end);
   bool all = bool(wanted.scoreTable); // sums whole columns
-  on.fill(bandRow, all ? block.bandLow : terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);
-  on.fill(bandRow, end, all ? block.bandHigh : terms.clearTo(block.bandStairs, end, block.bandHigh), zero);
+  Value origin = emit.constant(0), from = terms.clearFrom(block.bandStairs, origin, block.bandLow, number),
+        to = terms.clearTo(block.bandStairs, origin, block.bandHigh, number);
+  on.fill(bandRow, all ? block.bandLow : from, begin, zero, /*exactly=*/true);
+  on.fill(bandRow, end, all ? block.bandHigh : to, zero);
   if (block.runs.memory)
     clearBetweenRuns(block, row);
 }
