@@ -6,7 +6,9 @@
 // RUN: not tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-decompose-for-target{target=abacus}))' 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: 'func.func' op expects the name of a target, got abacus
 // RUN: not tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-decompose-for-target{without=attention,gemm}))' 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// WITHOUT: error: 'func.func' op expects in `without` the names of ops that can be taken apart, or all, got gemm
+// WITHOUT: error: 'func.func' op expects in `without` the names of kernels that can be taken apart, or all, got gemm
+// RUN: not tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-decompose-for-target{without=cross_entropy}))' 2>&1 | FileCheck %s --check-prefix=NEST
+// NEST: error: 'func.func' op expects in `without` the names of kernels that can be taken apart, or all, got cross_entropy
 
 // A relative table and a causal mask, forwards and backwards: scores are a contraction and one that is gathered by distance; the mask is a comparison of places.
 // ALL-LABEL: func.func @relative(
