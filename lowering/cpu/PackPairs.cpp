@@ -17,8 +17,8 @@ public:
         pairs(VectorType::get({kLanes}, pair)), zero(emit.constant(0)) {}
 
   /// Rows k and k + 1 of `source`, whose columns are neighbours, side by side in row k / 2 of `target`, in whole vectors of 32
-  /// columns.
-  void interleaveRows(Value k, Value columns, Value source, Value rowStride, Value target, Value pitch) {
+  /// columns. `asksAhead`: for the next 32 columns, too, which the panel behind this one is made of.
+  void interleaveRows(Value k, Value columns, Value source, Value rowStride, Value target, Value pitch, bool asksAhead = false) {
     auto row = [&](Value step, bool isSingle) {
       Value even = emit.at(source, half, emit.mul(step, rowStride)), odd = emit.at(even, half, rowStride);
       Value to = emit.at(target, pair, emit.mul(emit.div(step, 2), pitch));
@@ -26,6 +26,10 @@ public:
         auto load = [&](Value from) {
           return emitVectorLoad(emit.builder, emit.location, halves, emit.at(from, half, column), mask);
         };
+        if (asksAhead)
+          for (Value from : {even, odd})
+            LLVM::Prefetch::create(emit.builder, emit.location, emit.at(from, half, emit.add(column, 2 * kLanes)), /*rw=*/0,
+                                   /*hint=*/2, /*cache=*/1);
         Value below = load(even), above = isSingle ? emit.zero(halves) : load(odd);
         for (bool upper : {false, true})
           emit.store(interleavePairs(emit, below, above, upper), emit.at(emit.at(to, pair, column), pair, upper ? kLanes : 0),
@@ -138,14 +142,15 @@ func::FuncOp getPackPairs(OpBuilder &builder, Location location, Tier tier, int6
                              PairCode code(emit);
                              Value k = values[0], columns = values[1], source = values[2], rowStride = values[3],
                                    colStride = values[4], panel = values[5];
+                             const bool hasTiles = multipliesTiles(tier, builder.getBF16Type());
                              if (layout == LayoutOfB::RowMajor)
-                               code.interleaveRows(k, columns, source, rowStride, panel, emit.constant(width));
+                               code.interleaveRows(k, columns, source, rowStride, panel, emit.constant(width), hasTiles);
                              else if (layout == LayoutOfB::Transposed)
                                code.transposeSquares(width, k, columns, source, colStride, panel);
                              else
                                code.copyElements(width, k, columns, source, rowStride, colStride, panel);
                              // Squares are whole tiles.
-                             if (multipliesTiles(tier, builder.getBF16Type()) && layout != LayoutOfB::Transposed)
+                             if (hasTiles && layout != LayoutOfB::Transposed)
                                code.completeTile(width, k, panel);
                            });
 }
