@@ -93,10 +93,11 @@ def LastLayer : Pass<"tenon-last-layer", "::mlir::func::FuncOp"> {
     In functions that train: a stack of layers of whose results one is not read at all (XLNet's content stream behind the last
     layer), or read in some rows alone (`h[T: at]`, a gather along one dimension of known size, of at most half of it), becomes
     two: all layers but the last, and one of the last layer. That one does not compute what nobody reads, and rows only where
-    they are read: the gather goes in front of elementwise ops, contractions, normalizations, softmax, reductions and attention
-    (its queries), as far as everything that reads them reads those rows; keys and values are of all places. Several gathers of
-    one result are one, whose parts are read. Dropout draws what it draws for these rows of the whole; in front of attention that
-    drops probabilities the gather stays behind.
+    they are read: the gather goes in front of what says that rows of its results are made of rows (`RowOpInterface`, formulas of
+    elements, views: also contractions, normalizations, softmax, reductions and the queries of attention), as far as everything
+    that reads them reads those rows; keys and values are of all places. Several gathers of one result are one, whose parts are
+    read. Dropout draws what it draws for these rows of the whole; the gather stays behind attention that drops probabilities, and
+    behind whatever else asks where its elements stand.
 
     A stack stays as it is where no contraction and no attention of its last layer becomes smaller, where rounds may not run, or
     where it is within another loop. Gradients of parameters of the last layer are sums over the rows that are read, in their
