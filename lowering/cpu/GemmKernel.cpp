@@ -134,16 +134,8 @@ private:
     return &side == &axes.a && axes.isReordered ? code.temporary(0) : code.pointer(side.tensor);
   }
 
-  /// GemmSpec::readsLeftInPlace, before there is code; false where it is not known.
-  bool readsLeftInPlace() const {
-    const GemmSide &memory = axes.hasRowsInRanges ? axes.a.ranges.front() : axes.a;
-    auto strideOf = [&](const Labels &labels) {
-      auto number = dyn_cast<AffineConstantExpr>(memory.strideOf(labels, axes.sizes));
-      return number ? number.getValue() : 0;
-    };
-    return !axes.computesA() && !isShortReal(axes.a.type.getElementType()) && // with pairs it depends on the tier
-           !(strideOf(axes.depth) == 1 && rowsShareSet(sequence.tier(), axes.a.type.getElementType(), strideOf(axes.rows)));
-  }
+  /// GemmSpec::readsLeftInPlace, before there is code; false where it depends on the tier, with pairs.
+  bool readsLeftInPlace() const { return !axes.computesA() && !isShortReal(axes.a.type.getElementType()) && !choice.staged; }
 
   /// Scalar code whose outside values are computed here, so that they dominate every epilogue.
   LaneCode outsideCode(FunctionCode &code, int64_t lanes) {
