@@ -49,6 +49,13 @@ LogicalResult AttendOp::verify() {
   return success();
 }
 
+/// Dropped probabilities are drawn by where they stand.
+std::optional<SmallVector<int64_t>> AttendOp::dimsInResults(OpOperand &operand) {
+  if (getRate().convertToDouble() != 0)
+    return std::nullopt;
+  return labelsOf(getLabels()[operand.getOperandNumber()]);
+}
+
 /// The general form in elementwise ops, reductions and a contraction, over the index space of scores and masks.
 SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   Build g(builder, getLoc());

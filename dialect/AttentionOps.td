@@ -4,6 +4,7 @@
 include "TenonDialect.td"
 
 def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_ReadsMemory,
+                                         DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults"]>,
                                          DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "score terms, masks, softmax over keys, dropout, weighted sum of values: attention as the language states it";
   let description = [{
@@ -51,6 +52,9 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
                        "`scale` $scale `rate` $rate `site` $site attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    bool takesLong() { return true; }
+  }];
 }
 
 def Tenon_AttentionOp : Tenon_Op<"attention", [

@@ -77,6 +77,9 @@ static Value dotGradient(OpBuilder &builder, Build &g, Value dy, Value other, Ar
     return g.dot(converted, dyLabels, other, otherLabels, type);
   return DotWhereOp::create(builder, dy.getLoc(), type, converted, other, where, dyLabels, otherLabels, whereLabels);
 }
+std::optional<SmallVector<int64_t>> DotOp::dimsInResults(OpOperand &operand) {
+  return llvm::to_vector(operand.getOperandNumber() == 0 ? getALabels() : getBLabels());
+}
 SmallVector<OpOperand *> DotOp::narrowOperands() { return {&getAMutable(), &getBMutable()}; }
 SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   Build g(builder, getLoc());

@@ -15,6 +15,25 @@ bool NormalizeOp::isSavedNarrow(Value value) { return value == getX() || value =
 bool ReduceOp::readsRounded() { return getKind() == Reduction::sum; }
 bool ReduceOp::isReduction() { return getKind() == Reduction::sum; }
 
+// ---- rows
+
+std::optional<SmallVector<int64_t>> ReduceOp::dimsInResults(OpOperand &) {
+  SmallVector<int64_t> dims = dimsOfTensor(getX());
+  const int64_t none = dims.size();
+  int64_t kept = 0;
+  for (int64_t &dim : dims)
+    dim = llvm::is_contained(getDims(), dim) ? none : kept++;
+  return dims;
+}
+/// All of the last dimension goes into each element.
+static SmallVector<int64_t> dimsButLast(Value x) {
+  SmallVector<int64_t> dims = dimsOfTensor(x);
+  dims.back() = dims.size();
+  return dims;
+}
+std::optional<SmallVector<int64_t>> SoftmaxOp::dimsInResults(OpOperand &) { return dimsButLast(getX()); }
+std::optional<SmallVector<int64_t>> NormalizeOp::dimsInResults(OpOperand &) { return dimsButLast(getX()); }
+
 // ---- running sum
 
 Value RunningSumOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
@@ -249,6 +268,13 @@ Value DropoutOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
   Value scaled = arith::MulFOp::create(builder, location, x,
                                        real(builder, location, type.getElementType(), 65536.0 / double(65536 - threshold)));
   return arith::SelectOp::create(builder, location, keep, scaled, zero);
+}
+/// Of ones, all that it keeps and scales.
+Value DropoutOp::buildFactor(OpBuilder &builder) {
+  Value ones = Build(builder, getLoc()).constant(getX().getType(), 1);
+  Operation *factor = builder.clone(*getOperation());
+  factor->setOperand(0, ones);
+  return factor->getResult(0);
 }
 SmallVector<Value> DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());

@@ -13,6 +13,7 @@ class Tenon_RowGradOp<string mnemonic, list<Trait> traits = []>
     : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ReadsRows, DeclareOpInterfaceMethods<ElementOpInterface>], traits)>;
 
 def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory,
+                                        DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults"]>,
                                         DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands"]>]> {
   let summary = "contraction of two tensors";
   let description = [{
@@ -51,6 +52,7 @@ def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
   let cppNamespace = "::tenon";
 }
 def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory,
+                                              DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults"]>,
                                               DeclareOpInterfaceMethods<MixedPrecisionOpInterface,
                                                                         ["readsRounded", "isReduction"]>]> {
   let summary = "sum, max, min, all or any over some dimensions";
@@ -179,6 +181,7 @@ def Tenon_TopOp : Tenon_Op<"top", [Pure, Tenon_ReadsMemory, DeclareOpInterfaceMe
 }
 
 def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon_ReadsRows, Tenon_ReadsMemory,
+                                                DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults"]>,
                                                 DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "softmax or its logarithm along the last dimension";
   let description = [{
@@ -209,6 +212,7 @@ def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon
 def Tenon_NormalizeOp : Tenon_LayerOp<"normalize",
                                       [InferTypeOpAdaptor,
                                        DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["isSavedNarrow"]>, Tenon_ReadsRows,
+                                       DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults"]>,
                                        Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "zero mean and unit variance along the last dimension";
   let description = [{

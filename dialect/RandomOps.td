@@ -3,7 +3,8 @@
 #define TENON_RANDOM_OPS_TD
 include "LayerOps.td"
 
-def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [Tenon_ElementwiseTrait, AllTypesMatch<["x", "y"]>]> {
+def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [Tenon_ElementwiseTrait, AllTypesMatch<["x", "y"]>,
+                                                DeclareOpInterfaceMethods<RowOpInterface, ["buildFactor"]>]> {
   let summary = "zeroes elements at random and scales the rest";
   let description = [{
     Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site,

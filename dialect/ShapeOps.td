@@ -9,14 +9,15 @@ class Tenon_ShapeOp<string mnemonic, list<Trait> traits = [], int cost = 3>
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
-class Tenon_ViewOp<string mnemonic> : Tenon_ShapeOp<mnemonic, [Tenon_View], 0>;
+class Tenon_ViewOp<string mnemonic, list<Trait> traits = []>
+    : Tenon_ShapeOp<mnemonic, !listconcat([Tenon_View], traits), 0>;
 class Tenon_SourceOp<string mnemonic, list<Trait> traits = [], int cost = 0>
     : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_Source, DeclareOpInterfaceMethods<ElementOpInterface>], traits)> {
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
 
-def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike, Tenon_OfPlaces]> {
+def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike, Tenon_OfPlaces, RowOpInterface]> {
   let summary = "one number at every place";
   let description = [{
     Formula: `y = value`. The value is kept as f64 (exact for i32 and i1).
@@ -41,6 +42,9 @@ def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike, Tenon_OfPlaces]
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$value attr-dict `:` type($y)";
   let hasFolder = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"0">.method # [{
+    bool repeatsAlong(int64_t) { return true; }
+  }];
 }
 def Tenon_SizeOp : Tenon_SourceOp<"size", [Tenon_OfPlaces]> {
   let summary = "a linear form of the dims as a number";
@@ -123,7 +127,7 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [Tenon_OfPlaces], 60> {
   let assemblyFormat = "`start` $start (`clamp` $clamp^)? (`interleaved` $interleaved^)? (`t2t` $t2t^)? attr-dict `:` type($y)";
 }
 
-def Tenon_BroadcastOp : Tenon_ViewOp<"broadcast"> {
+def Tenon_BroadcastOp : Tenon_ViewOp<"broadcast", [RowOpInterface]> {
   let summary = "transpose and repeat";
   let description = [{
     Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other
@@ -152,6 +156,8 @@ def Tenon_BroadcastOp : Tenon_ViewOp<"broadcast"> {
   let extraClassDeclaration = Tenon_ElementCost<"0">.method # [{
     bool repeatsOperand() { return getX().getType().getRank() < getY().getType().getRank(); }
     std::optional<llvm::SmallVector<int64_t>> dimsOf(mlir::OpOperand &) { return llvm::to_vector(getDims()); }
+    std::optional<llvm::SmallVector<int64_t>> dimsInResults(mlir::OpOperand &operand) { return dimsOf(operand); }
+    bool repeatsAlong(int64_t dim) { return !llvm::is_contained(getDims(), dim); }
   }];
 }
 def Tenon_ReshapeOp : Tenon_ViewOp<"reshape"> {

@@ -49,6 +49,14 @@ struct KeepConstants : DialectFoldInterface {
 };
 } // namespace
 
+std::optional<SmallVector<int64_t>> tenon::dimsOfRows(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (auto rows = dyn_cast<RowOpInterface>(op))
+    return rows.dimsInResults(operand);
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element && (op->hasTrait<ElementFormula>() || op->hasTrait<View>()) ? element.dimsOf(operand) : std::nullopt;
+}
+
 /// Tensors from the number at every place (tenon.constant), scalars of the kernel form from their own attribute.
 Operation *tenon::TenonDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
   if (!isa<RankedTensorType>(type))

@@ -52,6 +52,35 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
       "::std::optional<bool>", "isMadeAgain", (ins), "", [{ return ::std::nullopt; }]>];
 }
 
+def RowOpInterface : OpInterface<"RowOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    An op some rows of whose results may be made alone: those at some places of a dimension are made of the same rows of the
+    operands that have this dimension, and of all of the others, whatever else there is. Elementwise ops and views that ask
+    nothing but their operands are such ops without it (`dimsOfRows` in Traits.h). An op that asks where its elements stand is
+    none, but for what `buildFactor` gives.
+  }];
+  let methods = [
+    InterfaceMethod<
+      [{The dimensions of the results that those of `operand`, a tensor, are. One that goes whole into each element, as one that
+        is summed over, is a number that no result has as a dimension. Nothing: rows are not made of rows.}],
+      "::std::optional<::llvm::SmallVector<int64_t>>", "dimsInResults", (ins "::mlir::OpOperand &":$operand), "", [{
+        if constexpr (ConcreteOp::template hasTrait<::tenon::Elementwise>())
+          return ::tenon::dimsOfTensor(operand.get());
+        return ::std::nullopt;
+      }]>,
+    InterfaceMethod<
+      "Whether the results are the same at all places of their dimension `dim`: then rows along it are made for nothing.",
+      "bool", "repeatsAlong", (ins "int64_t":$dim), "", [{ return false; }]>,
+    InterfaceMethod<
+      [{All that it draws by where its elements stand, where the result is the first operand times that, element by element. Null:
+        it draws nothing.}],
+      "::mlir::Value", "buildFactor", (ins "::mlir::OpBuilder &":$builder), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "Whether it takes so long that fewer rows are worth a loop of their own.",
+      "bool", "takesLong", (ins), "", [{ return ConcreteOp::template hasTrait<::tenon::Contraction>(); }]>];
+}
+
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{

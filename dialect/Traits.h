@@ -20,7 +20,7 @@ template <typename Op> struct Address : mlir::OpTrait::TraitBase<Op, Address> {}
 /// An element of the result is made of the elements of the operands at the same indices.
 template <typename Op> struct Elementwise : mlir::OpTrait::TraitBase<Op, Elementwise> {};
 /// And of nothing else (no random numbers, no depth), and differentiated as it stands: functions made of such ops may be taken
-/// apart and put together again.
+/// apart and put together again, and computed for some rows alone.
 template <typename Op> struct ElementFormula : mlir::OpTrait::TraitBase<Op, ElementFormula> {};
 /// Reads an operand several times along rows, which it sums: what is expensive to compute again exists in memory before, and the
 /// policy's `reduce` says in which type it is computed.
@@ -46,6 +46,9 @@ llvm::SmallVector<mlir::Value> tensorOperands(mlir::Operation *op);
 bool isScalarCode(mlir::Operation *op);
 /// The dimensions of a tensor, in order.
 llvm::SmallVector<int64_t> dimsOfTensor(mlir::Value tensor);
+/// RowOpInterface::dimsInResults of the op that has this operand, a tensor. Of an op without the interface: that of a formula, or
+/// of a view, that says which element an element is made of. Nothing: rows of its results are not made of rows.
+std::optional<llvm::SmallVector<int64_t>> dimsOfRows(mlir::OpOperand &operand);
 /// Elements and bytes of a tensor.
 Polynomial elementsOf(mlir::Value tensor, FormulaSpace &space);
 Polynomial bytesOf(mlir::Value tensor, FormulaSpace &space);

@@ -93,10 +93,11 @@ def LastLayer : Pass<"tenon-last-layer", "::mlir::func::FuncOp"> {
     In functions that train: a stack of layers of whose results one is not read at all (XLNet's content stream behind the last
     layer), or read in some rows alone (`h[T: at]`, a gather along one dimension of known size, of at most half of it), becomes
     two: all layers but the last, and one of the last layer. That one does not compute what nobody reads, and rows only where
-    they are read: the gather goes in front of elementwise ops, contractions, normalizations, softmax, reductions and attention
-    (its queries), as far as everything that reads them reads those rows; keys and values are of all places. Several gathers of
-    one result are one, whose parts are read. Dropout draws what it draws for these rows of the whole; in front of attention that
-    drops probabilities the gather stays behind.
+    they are read: the gather goes in front of what says that rows of its results are made of rows (`RowOpInterface`, formulas of
+    elements, views: also contractions, normalizations, softmax, reductions and the queries of attention), as far as everything
+    that reads them reads those rows; keys and values are of all places. Several gathers of one result are one, whose parts are
+    read. Dropout draws what it draws for these rows of the whole; the gather stays behind attention that drops probabilities, and
+    behind whatever else asks where its elements stand.
 
     A stack stays as it is where no contraction and no attention of its last layer becomes smaller, where rounds may not run, or
     where it is within another loop. Gradients of parameters of the last layer are sums over the rows that are read, in their
@@ -283,20 +284,21 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     from kernel to kernel within a block only.
 
     Before: the kernel form, parameters placed. After: no stack, no read or write of parameters, states, gradients, outputs.
-    Refuses: what `tenon-plan-memory` refuses; P8 a parameter is read in the type in which it lies in memory.
+    Refuses: what `tenon-plan-memory` refuses; P8 a parameter is read in the type in which it lies in memory; more stacks in each
+    other than the target has room for indices of.
 
-    What a target checks of it before it translates: S1 the function has slots, types of outputs and scratch; S2 a slot has a
-    size over the dims and stands above earlier ones; S3 each place is in a slot that there is; S4 a kernel has places for its
-    results and temporaries; S5 what is read is an input, at a place, or a result that has one; S6 a parameter in panels is
-    read as it lies, by contractions as their operand b; S7 such a contraction reads a parameter; S8 a kernel for which
-    something is to be chosen says it for the variant of the code; S9 it is a form that the kernel has, with the numbers of
-    that form; S10 each is one that the form allows; S11 a block of a GPU has threads and shared memory for the tile; S12
-    panels are those in which the target reads weights; S13 the tiles of a kernel have all points of its op's parallel domain;
-    S14 what is chosen takes no more scratch and no longer temporaries than there are; S15 in all variants of the code the
-    same temporaries; S16 rows that lie apart (`tenon.row_steps`) are of results that kernels of the block alone read, and
-    begin at multiples of 16 bytes; S17 a tensor, with what stands between its rows, lies inside its slot, or its parameters'
-    arena, in every iteration of the loops around; S18 an optimizer has a parameter to train. Sizes over the dims are compared at
-    points that tell products of different dims apart.
+    What a target checks of it before it translates: S1 the function has slots, types of outputs and scratch; S2 a slot has a size
+    over the dims and stands above earlier ones; S3 each place is in a slot that there is; S4 a kernel has places for its results
+    and temporaries; S5 what is read is an input, at a place, or a result that has one; S6 a parameter in panels is read as it
+    lies, by contractions as their operand b; S7 such a contraction reads a parameter; S8 a kernel for which something is to be
+    chosen says it for the variant of the code; S9 it is a form that the kernel has, with the numbers of that form; S10 each is
+    one that the form allows; S11 a block of a GPU has threads and shared memory for the tile; S12 panels are those in which the
+    target reads weights; S13 the tiles of a kernel have all points of its op's parallel domain; S14 what is chosen takes no more
+    scratch and no longer temporaries than there are; S15 in all variants of the code the same temporaries; S16 rows that lie
+    apart (`tenon.row_steps`) are of results that kernels of the block alone read, and begin at multiples of 16 bytes; S17 a
+    tensor, with what stands between its rows, lies inside its slot, or its parameters' arena, in every iteration of the loops
+    around; S18 an optimizer has a parameter to train; S19 no more loops are in each other than the target has room for indices of
+    (8 on the CPU). Sizes over the dims are compared at points that tell products of different dims apart.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];

@@ -348,7 +348,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   WantedGradients wanted(op);
   if (!wanted.any())
     return success();
-  if (failed(operands.takeChoice(op, sequence.tier())))
+  if (failed(operands.takeChoice(op, sequence.tier())) || failed(checkScalars(op)))
     return failure();
   IndexOperands indices(operands.labels, operands.indexOperands);
   AttentionMask mask(operands.mask, indices);

@@ -343,7 +343,7 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
   AttentionOperands operands(op);
   if (llvm::none_of(op->getResults(), isRead))
     return success();
-  if (failed(operands.takeChoice(op, sequence.tier())))
+  if (failed(operands.takeChoice(op, sequence.tier())) || failed(checkScalars(op)))
     return failure();
   IndexOperands indices(operands.labels, operands.indexOperands);
   AttentionMask mask(operands.mask, indices);

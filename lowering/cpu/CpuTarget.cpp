@@ -1,5 +1,6 @@
 #include "lowering/cpu/CpuTarget.h"
 #include "dialect/Refusal.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/HostPlatform.h"
@@ -57,6 +58,9 @@ DictionaryAttr CpuTarget::choose(KernelOpInterface kernel) const {
       chosen.set(tierPublicName(tier), choice);
   return chosen.empty() ? DictionaryAttr() : chosen.getDictionary(kernel.getContext());
 }
+
+/// Kernels read their indices behind the context of the call.
+std::optional<int64_t> CpuTarget::mostLoops() const { return abi::maxDepths; }
 
 FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   if (!isa<CpuKernelOpInterface>(kernel.getOperation()))

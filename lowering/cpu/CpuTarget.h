@@ -12,6 +12,7 @@ public:
   void registerPasses() const override; // CpuPasses.cpp
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
+  std::optional<int64_t> mostLoops() const override;
   /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
   /// Those of the widest register tile; of bf16 pairs of lines, as many as tiles of AMX read at once. Of f16, which is widened

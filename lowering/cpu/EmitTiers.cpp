@@ -1,4 +1,5 @@
 // The code of all tiers of a program: CpuTarget::emit.
+#include "lowering/artifact/Abi.h"
 #include "lowering/artifact/HostCode.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/EmitTier.h"
@@ -11,12 +12,26 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+/// CpuTarget::mostLoops, of what was written by hand.
+static LogicalResult checkLoops(const ScheduledEntry &entry) {
+  WalkResult result = func::FuncOp(entry.function).walk([](LoopOp loop) {
+    int64_t loops = 0;
+    for (Operation *around = loop; around; around = around->getParentOp())
+      loops += isa<LoopOp>(around);
+    if (loops <= abi::maxDepths)
+      return WalkResult::advance();
+    loop.emitOpError("expects at most ") << abi::maxDepths << " loops in each other, got " << loops; // S19
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult emitTier(ModuleOp target, ArrayRef<ScheduledEntry> entries, ModuleOp module, Tier tier) {
   const ParameterTable parameters = parametersOf(module);
   SharedBodies bodies;
   for (const ScheduledEntry &entry : entries) {
     KernelSequence sequence(target, entry, parameters, tier, bodies);
-    if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
+    if (failed(checkLoops(entry)) || failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
       return failure();
   }
   return success();

@@ -94,8 +94,7 @@ void KernelSequence::emitCopy(CopyOp copy) {
 /// Kernels read it behind their copy of the context.
 LogicalResult KernelSequence::startRound(Value index) {
   const int64_t level = int64_t(loops.size()) - 1;
-  if (level == abi::maxDepths)
-    return notSupported(loops.back()) << "more than " << abi::maxDepths << " nested stacks";
+  assert(level < abi::maxDepths && "more loops are refused before there is code");
   auto &builder = entry->builder;
   LLVM::StoreOp::create(builder, index, byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * level)), 8);
   return success();

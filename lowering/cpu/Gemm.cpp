@@ -8,8 +8,10 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+bool hasHighStrips(Tier tier) { return microTile(tier).rows > 8; }
+
 bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
-  return microTile(tier).rows > 8 && rowStride > 0 && rowStride * elementBytes(storage) % 4096 == 0;
+  return hasHighStrips(tier) && rowStride > 0 && rowStride * elementBytes(storage) % 4096 == 0;
 }
 
 bool GemmAccess::mayStreamRight() const {
@@ -23,27 +25,31 @@ bool GemmAccess::readsRightInPlace() const {
 }
 
 bool GemmAccess::readsLeftInPlace() const {
-  if (computesA)
+  if (computesA || stagesLeft)
     return false;
-  if (isShortReal(storage))
-    return multipliesPairs(tier, storage) && aColStride == 1;
-  return aColStride != 1 || !aRowStride || !rowsShareSet(tier, storage, *aRowStride);
+  return !isShortReal(storage) || (multipliesPairs(tier, storage) && aColStride == 1);
 }
+
+bool GemmAccess::mayStageLeft() const { return !computesA && !isShortReal(storage) && aColStride == 1 && hasHighStrips(tier); }
+
+bool GemmAccess::rowsShareSet() const { return mayStageLeft() && aRowStride && cpu::rowsShareSet(tier, storage, *aRowStride); }
 
 GemmAccess GemmSpec::access() const {
   auto known = [](Value stride) { return Emitter::constantOf(stride); };
-  return {tier,
-          storage,
-          known(a.rowStride),
-          known(a.colStride),
-          known(b.rowStride),
-          known(b.colStride),
-          elementsOfA.areComputed,
-          elementsOfB.areComputed,
-          bool(rangesOfA),
-          bool(rangesOfB),
-          panelsOfB,
-          runs.bytes > 0};
+  GemmAccess access{tier,
+                    storage,
+                    known(a.rowStride),
+                    known(a.colStride),
+                    known(b.rowStride),
+                    known(b.colStride),
+                    elementsOfA.areComputed,
+                    elementsOfB.areComputed,
+                    bool(rangesOfA),
+                    bool(rangesOfB),
+                    panelsOfB,
+                    runs.bytes > 0};
+  access.stagesLeft = choice ? choice->staged : access.rowsShareSet();
+  return access;
 }
 
 Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec) {

@@ -135,8 +135,9 @@ struct GemmChoice {
   int64_t rows = 0, depth = 0, panels = 0; ///< of a block, but for the last
   int64_t entries = 1;                     ///< contractions that share a tile, of many
   GemmLimits limits = {};
-  int64_t strip = 0; ///< rows of a register tile at most; 0: those of the tier, or of tiles
-  int64_t order = 0; ///< elements of a tile of the kernel in front that puts A in order, where there is one
+  int64_t strip = 0;   ///< rows of a register tile at most; 0: those of the tier, or of tiles
+  int64_t order = 0;   ///< elements of a tile of the kernel in front that puts A in order, where there is one
+  bool staged = false; ///< rows of A that could be read in place go through scratch
 };
 
 /// What is known of the operands before there is code.
@@ -148,6 +149,9 @@ struct GemmAccess {
   bool joinsA = false, joinsB = false;                                   ///< they lie in ranges
   GemmPanels panelsOfB = {};
   bool hasRuns = false;
+  bool stagesLeft = false;        ///< as chosen
+  bool mayStageLeft() const;      ///< rows that could be read in place go through scratch as well
+  bool rowsShareSet() const;      ///< by which it is chosen, where strides are known
   bool mayStreamRight() const;    ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
   bool readsRightInPlace() const; ///< micro-kernels read B where it is
   bool readsLeftInPlace() const;  ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
@@ -182,9 +186,10 @@ mlir::Value gemmTileCount(mlir::OpBuilder &builder, mlir::Location location, con
 /// `gemmScratchBytes` bytes that belong to the running worker; its contents are garbage before and after.
 void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec, mlir::Value tile, mlir::Value scratch);
 
-/// Whether the rows of a row-major A, `rowStride` elements apart, share one set of the nearest cache, a page per way: it has
-/// fewer ways than a strip has rows (8 or 12 of 64 lines), so that each step would fetch its lines anew. Such rows go into
-/// scratch.
+/// Whether a strip has more rows than a set of the nearest cache has lines (8 or 12).
+bool hasHighStrips(Tier tier);
+/// Whether the rows of a row-major A, `rowStride` elements apart, share one such set, a page per way, so that each step of a high
+/// strip would fetch its lines anew: they are staged, where nothing else is chosen.
 bool rowsShareSet(Tier tier, mlir::Type storage, int64_t rowStride);
 
 /// Scratch bytes one worker needs for any contraction of this tier and storage type with such runs, whatever its shape;

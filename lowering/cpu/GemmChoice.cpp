@@ -49,6 +49,7 @@ struct GemmFacts {
               axes.hasStepsInRanges,
               panelsOfB(op, axes),
               !axes.keptRuns().empty()};
+    access.stagesLeft = access.rowsShareSet();
   }
   static std::optional<int64_t> known(AffineExpr size) {
     auto number = dyn_cast<AffineConstantExpr>(size);
@@ -58,6 +59,8 @@ struct GemmFacts {
   bool hasTiles() const { return multipliesTiles(access.tier, access.storage); }
   bool mustBeTiles() const { return hasTiles() && m && *m >= kFewestRows; }
   bool mayStream() const { return m && *m <= kFewRows && access.mayStreamRight(); }
+  bool isWhole() const { return m && *m <= kFewRows && access.mayBeWhole(); }
+  bool mayBeStaged() const { return access.mayStageLeft() && !isWhole(); } // scratch has no room for all of K
 
   std::optional<int64_t> m, n, k, batch;
   bool isBatched = false, isReordered = false;
@@ -72,21 +75,25 @@ SmallVector<ChoiceNumber> furtherNumbers(const GemmFacts &facts, bool multiplies
   SmallVector<ChoiceNumber> all;
   if (multiplies && !facts.hasTiles())
     all.push_back({"strip", 1, microTile(facts.access.tier).rows});
+  if (multiplies && facts.mayBeStaged())
+    all.push_back({"staged", 0, 1});
   if (facts.isReordered)
     all.push_back({"order", 1, kAnyNumber});
   return all;
 }
 void chooseFurther(const GemmFacts &facts, bool multiplies, SmallVectorImpl<std::pair<StringRef, int64_t>> &chosen) {
   for (const ChoiceNumber &number : furtherNumbers(facts, multiplies))
-    chosen.push_back({number.name, number.name == "order" ? kOrderedElements : number.most});
+    chosen.push_back({number.name, number.name == "order"    ? kOrderedElements
+                                   : number.name == "staged" ? int64_t(facts.access.stagesLeft)
+                                                             : number.most});
 }
 
 /// All that the op may be given.
 SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
   const GemmLimits limits = gemmLimits(facts.access.tier, facts.access.storage);
   const int64_t steps = stepsOfBlocks(facts.access.tier, facts.access.storage);
-  const bool isWhole = facts.m && *facts.m <= kFewRows && facts.access.mayBeWhole();
-  const int64_t deepest = isWhole && facts.k ? std::max(limits.whole, KnownNumbers::roundUp(*facts.k, steps)) : limits.whole;
+  const int64_t deepest =
+      facts.isWhole() && facts.k ? std::max(limits.whole, KnownNumbers::roundUp(*facts.k, steps)) : limits.whole;
   auto numbers = [&](int64_t panels, bool streams) {
     SmallVector<ChoiceNumber> all;
     if (!streams)
@@ -163,6 +170,7 @@ FailureOr<GemmChoice> gemmChoiceOf(GemmOp op, const GemmAxes &axes, Tier tier) {
     choice = {choice.form, number("rows"), number("depth"), number("panels"), std::max<int64_t>(number("entries"), 1)};
   choice.strip = number("strip");
   choice.order = number("order");
+  choice.staged = number("staged") != 0;
   return choice;
 }
 

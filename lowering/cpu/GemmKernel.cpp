@@ -36,12 +36,11 @@ public:
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });
     kernel.reads.append(read.begin(), read.end());
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
-    bool good = true;
     if (Panels::of(op) &&
         (axes.b.tensor != op.getB() || axes.isGathered || axes.columns.size() + axes.depth.size() != axes.b.labels.size()))
       return notSupported(op) << "a contraction that does not read its weights line by line, with these in panels";
     FailureOr<GemmChoice> chosen = gemmChoiceOf(op, axes, sequence.tier());
-    if (failed(chosen))
+    if (failed(chosen) || failed(checkScalars(op)))
       return failure();
     choice = *chosen;
     if (axes.isReordered)
@@ -55,18 +54,18 @@ public:
     kernel.cut = gemmSides(op, axes, sequence.tier(), choice);
     kernel.tiles = [&](FunctionCode &code) {
       if (axes.batch.empty())
-        return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
-      return batchedGemmTileCount(code.builder, op.getLoc(), batched(code, nullptr, good));
+        return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}));
+      return batchedGemmTileCount(code.builder, op.getLoc(), batched(code, nullptr));
     };
     kernel.body = [&](FunctionCode &code) {
       LaneCode epilogue = outsideCode(code, tierLanes(sequence.tier(), compute()));
       if (axes.batch.empty())
-        emitGemmTile(code.builder, op.getLoc(), specOf(code, &epilogue, {}, good), code.tile, code.scratch);
+        emitGemmTile(code.builder, op.getLoc(), specOf(code, &epilogue, {}), code.tile, code.scratch);
       else
-        emitBatchedGemmTile(code.builder, op.getLoc(), batched(code, &epilogue, good), code.tile, code.scratch);
+        emitBatchedGemmTile(code.builder, op.getLoc(), batched(code, &epilogue), code.tile, code.scratch);
     };
     sequence.add(kernel);
-    return success(good);
+    return success();
   }
 
 private:
@@ -134,16 +133,8 @@ private:
     return &side == &axes.a && axes.isReordered ? code.temporary(0) : code.pointer(side.tensor);
   }
 
-  /// GemmSpec::readsLeftInPlace, before there is code; false where it is not known.
-  bool readsLeftInPlace() const {
-    const GemmSide &memory = axes.hasRowsInRanges ? axes.a.ranges.front() : axes.a;
-    auto strideOf = [&](const Labels &labels) {
-      auto number = dyn_cast<AffineConstantExpr>(memory.strideOf(labels, axes.sizes));
-      return number ? number.getValue() : 0;
-    };
-    return !axes.computesA() && !isShortReal(axes.a.type.getElementType()) && // with pairs it depends on the tier
-           !(strideOf(axes.depth) == 1 && rowsShareSet(sequence.tier(), axes.a.type.getElementType(), strideOf(axes.rows)));
-  }
+  /// GemmSpec::readsLeftInPlace, before there is code; false where it depends on the tier, with pairs.
+  bool readsLeftInPlace() const { return !axes.computesA() && !isShortReal(axes.a.type.getElementType()) && !choice.staged; }
 
   /// Scalar code whose outside values are computed here, so that they dominate every epilogue.
   LaneCode outsideCode(FunctionCode &code, int64_t lanes) {
@@ -160,7 +151,7 @@ private:
     return outside;
   }
 
-  GemmSpec specOf(FunctionCode &code, LaneCode *outside, ArrayRef<LaneValue> batchIndices, bool &good) {
+  GemmSpec specOf(FunctionCode &code, LaneCode *outside, ArrayRef<LaneValue> batchIndices) {
     auto &builder = code.builder;
     auto operand = [&](const GemmSide &side, const Labels &outer, const Labels &inner) {
       GemmOperand result;
@@ -193,20 +184,20 @@ private:
     if (axes.hasRowsInRanges)
       spec.rangesOfA = rangesOf(code, axes.a, axes.rows, fixed);
     else
-      spec.elementsOfA = elementsOf(code, axes.a, axes.rows, outside, fixed, good);
+      spec.elementsOfA = elementsOf(code, axes.a, axes.rows, outside, fixed);
     if (axes.hasStepsInRanges)
       spec.rangesOfB = rangesOf(code, axes.b, axes.depth, fixed);
     else
-      spec.elementsOfB = elementsOf(code, axes.b, axes.columns, outside, fixed, good);
-    spec.epilogue = epilogueOf(code, outside, fixed, good);
+      spec.elementsOfB = elementsOf(code, axes.b, axes.columns, outside, fixed);
+    spec.epilogue = epilogueOf(code, outside, fixed);
     if (PutOp put = plainPut(); put && outside && isShortReal(spec.storage))
       spec.target = targetOf(code, *outside, fixed, put);
     spec.runs = runsOf(code, outside, fixed);
     return spec;
   }
 
-  GemmEpilogue epilogueOf(FunctionCode &code, LaneCode *outside, const SmallVector<LaneValue> &fixed, bool &good) {
-    return [this, &code, outside, fixed, &good](OpBuilder &at, Location, const GemmResult &result) {
+  GemmEpilogue epilogueOf(FunctionCode &code, LaneCode *outside, const SmallVector<LaneValue> &fixed) {
+    return [this, &code, outside, fixed](OpBuilder &at, Location, const GemmResult &result) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode lanes = *outside;
@@ -223,14 +214,14 @@ private:
       }
       lanes.bindMerged(merged, mergedSizes, LaneValue::affine(result.column, constant(code.builder, 1), lanes.lanes()));
       lanes.bind(block.getArgument(rank), LaneValue::lanes(result.sum));
-      good &= lanes.emitOps(block);
+      lanes.emitOps(block);
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
   }
 
   /// `lines`: the labels of rows of A or columns of B.
   GemmElements elementsOf(FunctionCode &code, const GemmSide &side, const Labels &lines, LaneCode *outside,
-                          const SmallVector<LaneValue> &fixed, bool &good) {
+                          const SmallVector<LaneValue> &fixed) {
     GemmElements elements;
     const bool isListed = axes.listsSteps() || (axes.where && &side == &axes.a);
     elements.areComputed = side.element || isListed || (&side == &axes.b && axes.isGathered);
@@ -241,8 +232,8 @@ private:
         near >= 0 ? llvm::is_contained(axes.depth, near) : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
     if (isListed) // what is listed is no run of neighbours
       elements.alongDepth = axes.listsRows();
-    elements.compute = [this, &code, &side, &lines, outside, fixed, isListed, along = elements.alongDepth,
-                        &good](OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
+    elements.compute = [this, &code, &side, &lines, outside, fixed, isListed, along = elements.alongDepth](
+                           OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode lanes = *outside;
@@ -251,8 +242,8 @@ private:
         indices[label] = fixed[label];
       Value place = isListed ? list.place(code, line) : line;
       reads.split(code, along ? lines : axes.depth, LaneValue::uniform(place), lanes, indices);
-      good &= reads.read(code, lanes, side, memoryOf(code, side), indices,
-                         {along ? axes.depth : lines, first, count, target, along ? 16 : 1});
+      reads.read(code, lanes, side, memoryOf(code, side), indices,
+                 {along ? axes.depth : lines, first, count, target, along ? 16 : 1});
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
     return elements;
@@ -335,16 +326,16 @@ private:
     }
   }
 
-  BatchedGemmSpec batched(FunctionCode &code, LaneCode *outside, bool &good) {
+  BatchedGemmSpec batched(FunctionCode &code, LaneCode *outside) {
     BatchedGemmSpec spec;
     spec.batch = reads.sizeOf(code, axes.batch);
-    spec.specOf = [this, &code, outside, &good](OpBuilder &at, Location, Value index) {
+    spec.specOf = [this, &code, outside](OpBuilder &at, Location, Value index) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode scalars(code, {}, 1);
       SmallVector<LaneValue> indices(std::max<int64_t>(rank, 1));
       reads.split(code, axes.batch, LaneValue::uniform(index), scalars, indices);
-      GemmSpec single = specOf(code, outside, indices, good);
+      GemmSpec single = specOf(code, outside, indices);
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
       return single;
     };

@@ -14,11 +14,10 @@ Value GemmReads::sizeOf(FunctionCode &code, ArrayRef<int64_t> labels) const {
   return code.size(product(factors, code.sequence.function().getContext()));
 }
 
-std::optional<LaneValue> GemmReads::elementAt(const GemmSide &side, LaneCode &lanes, const IndicesOfLabels &indices) const {
+LaneValue GemmReads::elementAt(const GemmSide &side, LaneCode &lanes, const IndicesOfLabels &indices) const {
   for (auto [argument, label] : llvm::zip(side.element->getArguments(), side.labels))
     lanes.bind(argument, indices.at(label));
-  if (!lanes.emitOps(*side.element))
-    return std::nullopt;
+  lanes.emitOps(*side.element);
   return lanes.get(side.element->getTerminator()->getOperand(0));
 }
 
@@ -38,7 +37,7 @@ Labels GemmReads::piecesOf(const GemmSide &side, const Run &run, const LaneCode 
   return pieces;
 }
 
-bool GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, const IndicesOfLabels &indices,
+void GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, const IndicesOfLabels &indices,
                      const Run &run) const {
   if (!side.ranges.empty())
     return readRanges(code, lanes, side, indices, run);
@@ -46,7 +45,6 @@ bool GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, 
   const Type storage = side.type.getElementType();
   const Labels pieces = piecesOf(side, run, lanes);
   const ArrayRef<int64_t> outer = run.labels.drop_back(pieces.size());
-  bool good = true;
   auto readPiece = [&](Value number, Value from, Value count, Value target, int64_t multiple) {
     IndicesOfLabels at(indices);
     if (number)
@@ -54,9 +52,8 @@ bool GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, 
     Value start; // of what is in memory
     if (!side.element)
       start = startOf(code, side, at);
-    good &= lanes.forLanes(constant(builder, 0), count, [&](LaneValue place) {
-      LaneValue inner = LaneValue::affine(add(builder, from, place.base), constant(builder, 1), multiple);
-      std::optional<LaneValue> value;
+    lanes.forLanes(constant(builder, 0), count, [&](LaneValue place) {
+      LaneValue inner = LaneValue::affine(add(builder, from, place.base), constant(builder, 1), multiple), value;
       if (side.element) {
         split(code, pieces, inner, lanes, at);
         value = elementAt(side, lanes, at);
@@ -64,9 +61,7 @@ bool GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, 
         LaneValue linear = lanes.multiplyValues(inner, LaneValue::uniform(code.size(side.strideOf(pieces, sizes))));
         value = lanes.load(storage, memory, lanes.addValues(LaneValue::uniform(start), linear));
       }
-      if (value)
-        lanes.store(storage, target, place, *value);
-      return value.has_value();
+      lanes.store(storage, target, place, value);
     });
   };
   if (outer.empty())
@@ -74,7 +69,6 @@ bool GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, 
   else
     forPieces(code, run, outer.size(), storage,
               [&](Value number, Value from, Value count, Value target) { readPiece(number, from, count, target, 1); });
-  return good;
 }
 
 void GemmReads::forPieces(FunctionCode &code, const Run &run, size_t outer, Type element,
@@ -100,11 +94,10 @@ Value GemmReads::startOf(FunctionCode &code, const GemmSide &side, const Indices
 // ---- ranges
 
 /// The run in each range by itself: where it goes along what is joined, it is cut; otherwise it lies in one of them.
-bool GemmReads::readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, const IndicesOfLabels &indices,
+void GemmReads::readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, const IndicesOfLabels &indices,
                            const Run &run) const {
   auto &builder = code.builder;
   const Type storage = side.type.getElementType();
-  bool good = true;
   auto atMost = [&](Value a, Value b) { return builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sle, a, b); };
   const auto *place = llvm::find(run.labels, side.joined);
   if (place == run.labels.end()) {
@@ -113,11 +106,11 @@ bool GemmReads::readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &
       Value begins = atMost(code.size(side.starts[number]), index);
       Value lasts = atMost(add(builder, index, constant(builder, 1)), code.size(side.starts[number + 1]));
       ifThen(builder, builder.createOrFold<arith::AndIOp>(begins, lasts), {}, [&]() -> SmallVector<Value> {
-        good &= read(code, lanes, range, code.pointer(range.tensor), indices, run);
+        read(code, lanes, range, code.pointer(range.tensor), indices, run);
         return {};
       });
     }
-    return good;
+    return;
   }
   const size_t outer = place - run.labels.begin();
   Value tail = sizeOf(code, run.labels.drop_front(outer + 1));
@@ -130,15 +123,14 @@ bool GemmReads::readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &
       Value low = maximum(builder, from, multiply(builder, code.size(side.starts[part]), tail));
       Value high = minimum(builder, end, multiply(builder, code.size(side.starts[part + 1]), tail));
       Value own = elementAddress(builder, target, memoryType(storage), subtract(builder, low, from));
-      good &= read(code, lanes, range, code.pointer(range.tensor), at,
-                   {run.labels.drop_front(outer), low, maximum(builder, subtract(builder, high, low), none), own});
+      read(code, lanes, range, code.pointer(range.tensor), at,
+           {run.labels.drop_front(outer), low, maximum(builder, subtract(builder, high, low), none), own});
     }
   };
   if (outer == 0)
     readPiece({}, run.first, run.count, run.target);
   else
     forPieces(code, run, outer, storage, readPiece);
-  return good;
 }
 
 void GemmReads::visitRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, ArrayRef<int64_t> lines,
@@ -214,7 +206,6 @@ void GemmReads::order(FunctionCode &code, LaneCode &lanes, const GemmSide &side,
         lanes.store(storage, target, lanes.addValues(LaneValue::uniform(first), place), value);
       });
     });
-    return true;
   });
 }
 

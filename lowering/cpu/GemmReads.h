@@ -31,9 +31,8 @@ public:
     Value first, count, target;
     int64_t multiple = 1;
   };
-  /// `memory`: the tensor of a side that is in memory; `indices`: of the labels that are not in the run. False: its code has
-  /// something that is not supported (reported).
-  bool read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, const IndicesOfLabels &indices,
+  /// `memory`: the tensor of a side that is in memory; `indices`: of the labels that are not in the run.
+  void read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, const IndicesOfLabels &indices,
             const Run &run) const;
   /// Where lines [low, high) of the merged `lines` lie, of which the first is at `address`.
   using LinesInRange = llvm::function_ref<void(Value low, Value high, Value address)>;
@@ -45,11 +44,11 @@ public:
   void order(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, llvm::ArrayRef<int64_t> rows, Value low,
              Value high, llvm::ArrayRef<int64_t> depth, Value target) const;
   /// One element of a computed side, or neighbours.
-  std::optional<LaneValue> elementAt(const GemmSide &side, LaneCode &lanes, const IndicesOfLabels &indices) const;
+  LaneValue elementAt(const GemmSide &side, LaneCode &lanes, const IndicesOfLabels &indices) const;
 
 private:
   Labels piecesOf(const GemmSide &side, const Run &run, const LaneCode &lanes) const;
-  bool readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, const IndicesOfLabels &indices,
+  void readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, const IndicesOfLabels &indices,
                   const Run &run) const;
   /// The parts of a run within one place each of its `outer` labels: places from `from` on of the others.
   void forPieces(FunctionCode &code, const Run &run, size_t outer, Type element,

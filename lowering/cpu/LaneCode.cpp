@@ -1,5 +1,4 @@
 #include "lowering/cpu/LaneCode.h"
-#include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Math.h"
 #include "lowering/cpu/ShortReals.h"
@@ -165,7 +164,7 @@ bool LaneCode::emitInteger(Operation &op) {
 }
 
 /// Any elementwise op of arith: the same op on scalars or on vectors.
-bool LaneCode::emitElementwise(Operation &op) {
+void LaneCode::emitElementwise(Operation &op) {
   SmallVector<LaneValue> operands;
   bool uniform = true;
   for (Value operand : op.getOperands()) {
@@ -182,7 +181,7 @@ bool LaneCode::emitElementwise(Operation &op) {
     Value greater = arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, machine[0], machine[1]);
     Value chosen = arith::SelectOp::create(builder, greater, machine[0], machine[1]);
     values[op.getResult(0)] = uniform ? LaneValue::uniform(chosen) : LaneValue::lanes(chosen);
-    return true;
+    return;
   }
   OperationState state(op.getLoc(), op.getName().getStringRef(), machine, {type}, op.getAttrs());
   SmallVector<Value> folded;
@@ -193,28 +192,30 @@ bool LaneCode::emitElementwise(Operation &op) {
     result = folded[0];
   }
   values[op.getResult(0)] = uniform ? LaneValue::uniform(result) : LaneValue::lanes(result);
-  return true;
 }
 
-/// Between f32 and what has 16 bits in memory, and to the bits of that, which it is already. False: another op.
-bool LaneCode::emitConversion(Operation &op) {
-  if (isa<arith::BitcastOp>(op) && isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isInteger(16)) {
+bool isShortConversion(Operation &op) {
+  if (isa<arith::BitcastOp>(op))
+    return isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isInteger(16);
+  if (isa<arith::ExtFOp>(op))
+    return isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isF32();
+  return isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32() && isShortReal(op.getResult(0).getType());
+}
+
+void LaneCode::emitShortConversion(Operation &op) {
+  if (isa<arith::BitcastOp>(op)) {
     values[op.getResult(0)] = LaneValue(get(op.getOperand(0)));
-    return true;
+    return;
   }
-  const bool widens = isa<arith::ExtFOp>(op) && isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isF32();
-  const bool narrows = isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32() && isShortReal(op.getResult(0).getType());
-  if (!widens && !narrows)
-    return false;
+  const bool widens = isa<arith::ExtFOp>(op);
   LaneValue operand = get(op.getOperand(0));
   Value machine = operand.isUniform() ? operand.base : lanesOf(operand);
   Value result = widens ? widenBits(builder, op.getLoc(), code.tier, op.getOperand(0).getType(), machine)
                         : narrowToBits(builder, op.getLoc(), code.tier, op.getResult(0).getType(), machine);
   values[op.getResult(0)] = operand.isUniform() ? LaneValue::uniform(result) : LaneValue::lanes(result);
-  return true;
 }
 
-bool LaneCode::emitMath(Operation &op) {
+void LaneCode::emitMath(Operation &op) {
   SmallVector<Value> operands;
   bool uniform = true;
   for (Value operand : op.getOperands())
@@ -222,15 +223,10 @@ bool LaneCode::emitMath(Operation &op) {
   for (Value operand : op.getOperands())
     operands.push_back(uniform ? get(operand).base : lanesOf(get(operand)));
   Value result = emitMathFunction(code, op, operands);
-  if (!result) {
-    notSupported(&op) << op.getName() << " in a CPU kernel";
-    return false;
-  }
   values[op.getResult(0)] = uniform ? LaneValue::uniform(result) : LaneValue::lanes(result);
-  return true;
 }
 
-bool LaneCode::emitOp(Operation &op) {
+void LaneCode::emitOp(Operation &op) {
   if (auto number = dyn_cast<arith::ConstantOp>(op)) {
     auto attribute = cast<TypedAttr>(number.getValue());
     if (attribute.getType().isIndex())
@@ -238,32 +234,32 @@ bool LaneCode::emitOp(Operation &op) {
     else if (isShortReal(attribute.getType()))
       attribute = IntegerAttr::get(machineType(attribute.getType()), cast<FloatAttr>(attribute).getValue().bitcastToAPInt());
     values[number] = LaneValue::uniform(arith::ConstantOp::create(builder, attribute));
-    return true;
+    return;
   }
   if (auto size = dyn_cast<SizeValueOp>(op)) {
     values[size] = LaneValue::uniform(code.size(size.getForm().getResult(0)));
-    return true;
+    return;
   }
   if (auto at = dyn_cast<AtOp>(op)) {
     if (isGuarded(at))
-      return true;
+      return;
     auto type = cast<RankedTensorType>(at.getTensor().getType());
     values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, at.getIndices()));
-    return true;
+    return;
   }
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (auto at = select.getTrueValue().getDefiningOp<AtOp>(); at && isGuarded(at)) {
       auto type = cast<RankedTensorType>(at.getTensor().getType());
       if (std::optional<LaneValue> loaded = loadGuarded(at, select)) {
         values[select] = *loaded;
-        return true;
+        return;
       }
       values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, at.getIndices()));
     }
   if (auto put = dyn_cast<PutOp>(op)) {
     auto [base, type] = results[put.getResult()];
     store(type.getElementType(), base, linearIndex(type, put.getIndices()), get(put.getElement()));
-    return true;
+    return;
   }
   if (auto each = dyn_cast<EachOp>(op))
     return emitEach(each);
@@ -275,23 +271,18 @@ bool LaneCode::emitOp(Operation &op) {
     return emitRandomBits(bits);
   if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
     return emitMath(op);
-  if (emitConversion(op))
-    return true;
-  if (!isa<arith::SelectOp>(op) && llvm::any_of(op.getOperandTypes(), isShortReal)) {
-    notSupported(&op) << op.getName() << " of elements of 16 bits in a CPU kernel";
-    return false;
-  }
-  if (op.getNumResults() == 1 && isa<arith::ArithDialect>(op.getDialect()))
-    return emitInteger(op) || emitElementwise(op);
-  notSupported(&op) << op.getName() << " in a CPU kernel";
-  return false;
+  if (isShortConversion(op))
+    return emitShortConversion(op);
+  if (emitInteger(op))
+    return;
+  assert(isa<arith::ArithDialect>(op.getDialect()) && "what there is no code for is refused before");
+  emitElementwise(op);
 }
 
-bool LaneCode::emitOps(Block &block) {
+void LaneCode::emitOps(Block &block) {
   for (Operation &op : block)
-    if (!isa<YieldOp>(op) && !emitOp(op))
-      return false;
-  return true;
+    if (!isa<YieldOp>(op))
+      emitOp(op);
 }
 
 } // namespace tenon::cpu

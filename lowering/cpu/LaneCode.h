@@ -42,6 +42,10 @@ struct LaneValue {
   bool isAffine() const { return kind == Kind::Affine; }
 };
 
+/// Whether there is code for the scalars in the regions of a kernel: the first op without is reported. Asked before there is
+/// code, which is made of the others alone.
+mlir::LogicalResult checkScalars(mlir::Operation *kernel);
+
 class LaneCode {
 public:
   /// `results`: addresses of the results that puts name, with their types.
@@ -58,13 +62,13 @@ public:
     merged = {llvm::SmallVector<Value>(sources), llvm::SmallVector<mlir::AffineExpr>(sizes), number};
   }
   LaneValue get(Value source);
-  /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
-  bool emitOps(mlir::Block &block);
+  /// Emits the ops of the block in order; a yield at the end is left to the caller.
+  void emitOps(mlir::Block &block);
   /// `rank`-wise loops of an each; the range of dimension 0 is [low, high) where given (low a multiple of 64 when it is the only
   /// one).
-  bool emitEach(EachOp each, Value low = {}, Value high = {});
+  void emitEach(EachOp each, Value low = {}, Value high = {});
   /// Runs `body` with `index` running over [low, high) in lanes: full vectors, then the rest under a mask.
-  bool forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue)> body);
+  void forLanes(Value low, Value high, llvm::function_ref<void(LaneValue)> body);
 
   /// As a vector of the lane count.
   Value lanesOf(LaneValue value);
@@ -84,7 +88,7 @@ public:
   /// random numbers. `low` is a multiple of 128 then.
   void setGrouped(bool on) { grouped = on; }
 
-  bool emitOp(mlir::Operation &op);
+  void emitOp(mlir::Operation &op);
 
 private:
   /// Where the random numbers of an element are: the counter word, and which of the block's numbers.
@@ -92,20 +96,20 @@ private:
     Value block, which; // `which` is one number where all lanes share it
     bool isUniform, areNeighbours;
   };
-  bool emitElementwise(mlir::Operation &op);
-  bool emitConversion(mlir::Operation &op);
+  void emitElementwise(mlir::Operation &op);
+  void emitShortConversion(mlir::Operation &op);
   LaneValue castValue(LaneValue a, mlir::Type to, bool isSigned);
   bool emitInteger(mlir::Operation &op);
-  bool emitMath(mlir::Operation &op);
-  bool emitFold(FoldOp fold);
-  bool emitRandomKeep(RandomKeepOp op);
-  bool emitRandomBits(RandomBitsOp op);
+  void emitMath(mlir::Operation &op);
+  void emitFold(FoldOp fold);
+  void emitRandomKeep(RandomKeepOp op);
+  void emitRandomBits(RandomBitsOp op);
   RandomPlace placeOfRandom(const LaneValue &element, int64_t ofBlock);
   llvm::SmallVector<Value> sharedWords(int64_t site, Value depth);
   Value wordOf(const std::array<Value, 4> &words, Value which);
-  std::optional<LaneValue> foldSequential(FoldOp fold, llvm::ArrayRef<Value> sizes, unsigned dim, Value accumulator);
+  Value foldSequential(FoldOp fold, llvm::ArrayRef<Value> sizes, unsigned dim, Value accumulator);
   Value foldInLanes(FoldOp fold, llvm::ArrayRef<Value> sizes, Value accumulator);
-  bool eachLoops(EachOp each, llvm::ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested);
+  void eachLoops(EachOp each, llvm::ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested);
   bool isQuotientPair(Value quotient, Value rest, mlir::AffineExpr size, Value &whole);
   bool endsMerged(mlir::ValueRange indices, llvm::ArrayRef<mlir::AffineExpr> sizes);
   bool isGuarded(AtOp at);
@@ -128,6 +132,8 @@ private:
   } merged;
 };
 
+/// Whether an op goes between f32 and what has 16 bits in memory, or to the bits of that, which it is in registers.
+bool isShortConversion(mlir::Operation &op);
 /// What a scalar is in registers: i64 for `index`, i16 for the bits of bf16 and f16, the type itself else.
 Type machineType(Type source);
 /// Halves the vector until one element is left: the fixed tree of every row reduction.

@@ -1,5 +1,4 @@
 // each and fold: loops, the rest of a row under a mask, reductions in a fixed order.
-#include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
@@ -34,12 +33,11 @@ static Value maskOf(ImplicitLocOpBuilder &builder, int64_t lanes, Value count) {
   return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, ramp, limit);
 }
 
-bool LaneCode::forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue)> body) {
+void LaneCode::forLanes(Value low, Value high, llvm::function_ref<void(LaneValue)> body) {
   Value one = constant(builder, 1), step = constant(builder, laneCount);
   Value whole = subtract(builder, high, remainder(builder, subtract(builder, high, low), step));
   const bool wasVectorised = vectorised;
   vectorised = true;
-  bool good = true;
   auto wholeCount = asConstant(whole), lowNumber = asConstant(low), highNumber = asConstant(high);
   if (grouped && laneCount == 16 && (!highNumber || !lowNumber || *highNumber - *lowNumber >= 128)) {
     // 128 elements share eight random numbers per lane; what is left over goes one vector at a time.
@@ -48,7 +46,7 @@ bool LaneCode::forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue
     forLoop(builder, low, groups, group, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
       randomWords.clear();
       for (int64_t i = 0; i < 8; ++i)
-        good &= body(LaneValue::affine(add(builder, index, constant(builder, 16 * i)), one).knowing(128, 16 * i));
+        body(LaneValue::affine(add(builder, index, constant(builder, 16 * i)), one).knowing(128, 16 * i));
       randomWords.clear();
       return {};
     });
@@ -57,23 +55,22 @@ bool LaneCode::forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue
   }
   if (!wholeCount || !lowNumber || *wholeCount > *lowNumber)
     forLoop(builder, low, whole, step, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
-      good &= body(LaneValue::affine(index, one, laneCount));
+      body(LaneValue::affine(index, one, laneCount));
       return {};
     });
   if (!wholeCount || !highNumber || *wholeCount < *highNumber) {
     Value rest = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, whole, high);
     ifThen(builder, rest, {}, [&]() -> SmallVector<Value> {
       mask = maskOf(builder, laneCount, subtract(builder, high, whole));
-      good &= body(LaneValue::affine(whole, one, laneCount));
+      body(LaneValue::affine(whole, one, laneCount));
       mask = {};
       return {};
     });
   }
   vectorised = wasVectorised;
-  return good;
 }
 
-bool LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested) {
+void LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested) {
   Block &block = each.getBody().front();
   const bool last = dim + 1 == sizes.size();
   if (sizes.empty())
@@ -81,47 +78,40 @@ bool LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value
   Value from = dim == 0 && low ? low : constant(builder, 0), to = dim == 0 && high ? high : sizes[dim];
   if (last && !nested && !vectorised) {
     setGrouped(!block.getOps<RandomKeepOp>().empty());
-    bool good = forLanes(from, to, [&](LaneValue index) {
+    forLanes(from, to, [&](LaneValue index) {
       bind(block.getArgument(dim), index);
-      return emitOps(block);
+      emitOps(block);
     });
     setGrouped(false);
-    return good;
+    return;
   }
-  bool good = true;
   forLoop(builder, from, to, [&](Value index) {
     bind(block.getArgument(dim), LaneValue::uniform(index));
-    good = last ? emitOps(block) : eachLoops(each, sizes, dim + 1, low, high, nested);
+    return last ? emitOps(block) : eachLoops(each, sizes, dim + 1, low, high, nested);
   });
-  return good;
 }
 
-bool LaneCode::emitEach(EachOp each, Value low, Value high) {
+void LaneCode::emitEach(EachOp each, Value low, Value high) {
   SmallVector<Value> sizes;
   for (AffineExpr size : each.getSizes().getResults())
     sizes.push_back(code.size(size));
   bool nested = !each.getBody().front().getOps<EachOp>().empty();
-  return eachLoops(each, sizes, 0, low, high, nested);
+  eachLoops(each, sizes, 0, low, high, nested);
 }
 
 /// Inside lanes: every lane folds its own elements, one after the other.
-std::optional<LaneValue> LaneCode::foldSequential(FoldOp fold, ArrayRef<Value> sizes, unsigned dim, Value accumulator) {
+Value LaneCode::foldSequential(FoldOp fold, ArrayRef<Value> sizes, unsigned dim, Value accumulator) {
   Block &block = fold.getBody().front();
   if (dim == sizes.size()) {
-    if (!emitOps(block))
-      return std::nullopt;
+    emitOps(block);
     Value term = lanesOf(get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
-    return LaneValue::lanes(combine(builder, fold.getKind(), accumulator, term));
+    return combine(builder, fold.getKind(), accumulator, term);
   }
-  bool good = true;
-  Value result =
-      forLoop(builder, constant(builder, 0), sizes[dim], constant(builder, 1), accumulator, [&](Value index, ValueRange carried) {
-        bind(block.getArgument(dim), LaneValue::uniform(index));
-        auto next = foldSequential(fold, sizes, dim + 1, carried[0]);
-        good &= next.has_value();
-        return SmallVector<Value>{next ? next->base : carried[0]};
-      })[0];
-  return good ? std::optional(LaneValue::lanes(result)) : std::nullopt;
+  return forLoop(builder, constant(builder, 0), sizes[dim], constant(builder, 1), accumulator,
+                 [&](Value index, ValueRange carried) {
+                   bind(block.getArgument(dim), LaneValue::uniform(index));
+                   return SmallVector<Value>{foldSequential(fold, sizes, dim + 1, carried[0])};
+                 })[0];
 }
 
 /// Outside lanes: the last dimension runs over the lanes of the accumulator, the others are loops around it.
@@ -132,18 +122,13 @@ Value LaneCode::foldInLanes(FoldOp fold, ArrayRef<Value> sizes, Value accumulato
     return forLoop(builder, constant(builder, 0), sizes[0], constant(builder, 1), accumulator,
                    [&](Value index, ValueRange carried) {
                      bind(block.getArgument(dim), LaneValue::uniform(index));
-                     Value next = foldInLanes(fold, sizes.drop_front(), carried[0]);
-                     return SmallVector<Value>{next ? next : carried[0]};
+                     return SmallVector<Value>{foldInLanes(fold, sizes.drop_front(), carried[0])};
                    })[0];
   Value high = sizes[0], step = constant(builder, laneCount), one = constant(builder, 1);
   Value whole = subtract(builder, high, remainder(builder, high, step));
-  bool good = true;
   auto term = [&](Value index, Value sum) {
     bind(block.getArgument(dim), LaneValue::affine(index, one, laneCount));
-    if (!emitOps(block)) {
-      good = false;
-      return sum;
-    }
+    emitOps(block);
     Value value = lanesOf(get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
     if (mask) {
       Value neutral =
@@ -165,32 +150,21 @@ Value LaneCode::foldInLanes(FoldOp fold, ArrayRef<Value> sizes, Value accumulato
       return SmallVector<Value>{sum};
     })[0];
   }
-  return good ? accumulator : Value();
+  return accumulator;
 }
 
-bool LaneCode::emitFold(FoldOp fold) {
+void LaneCode::emitFold(FoldOp fold) {
   SmallVector<Value> sizes;
   for (AffineExpr size : fold.getSizes().getResults())
     sizes.push_back(code.size(size));
   Type element = fold.getType();
-  if (element.isIndex() || (element.isF16() || element.isBF16())) {
-    notSupported(fold) << "a fold of " << element;
-    return false;
-  }
   Value neutral = vector::BroadcastOp::create(builder, vectorOf(element), neutralElement(builder, fold.getKind(), element));
-  if (vectorised) {
-    auto sum = foldSequential(fold, sizes, 0, neutral);
-    if (sum)
-      bind(fold.getValue(), *sum);
-    return sum.has_value();
-  }
+  if (vectorised)
+    return bind(fold.getValue(), LaneValue::lanes(foldSequential(fold, sizes, 0, neutral)));
   vectorised = true;
   Value sum = foldInLanes(fold, sizes, neutral);
   vectorised = false;
-  if (!sum)
-    return false;
   bind(fold.getValue(), LaneValue::uniform(combineLanes(builder, fold.getKind(), sum)));
-  return true;
 }
 
 } // namespace tenon::cpu

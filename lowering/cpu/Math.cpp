@@ -80,6 +80,12 @@ static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands
   return LLVM::CallOp::create(builder, function, operands).getResult();
 }
 
+bool hasMathFunction(Operation &op) {
+  if (isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp, math::RsqrtOp>(op))
+    return true;
+  return !libraryName(op).empty() && isComputed(op.getOperand(0).getType());
+}
+
 Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
   auto &builder = code.builder;
   Type element = getElementTypeOrSelf(operands[0].getType());
@@ -95,8 +101,7 @@ Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
     Value one = arith::ConstantOp::create(builder, builder.getOneAttr(operands[0].getType()));
     return arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
   }
-  if (libraryName(op).empty() || !isComputed(element))
-    return {};
+  assert(hasMathFunction(op) && "what there is no code for is refused before");
   return hasFunction(code, op, element) ? callFunction(code, op, operands) : emitBody(code, op, operands);
 }
 

@@ -5,7 +5,9 @@
 
 namespace tenon::cpu {
 
-/// The op of the math dialect on `operands` (scalars or vectors, f32 or f64); null when there is no code for it.
+/// Whether there is code for an op, of the math dialect, on its scalars.
+bool hasMathFunction(mlir::Operation &op);
+/// Such an op on `operands`, scalars or vectors.
 Value emitMathFunction(FunctionCode &code, mlir::Operation &op, mlir::ValueRange operands);
 
 } // namespace tenon::cpu

@@ -13,7 +13,7 @@ public:
   NestKernel(NestOp nest, KernelSequence &sequence) : nest(nest), sequence(sequence), block(nest.getBody().front()), cut(nest) {}
 
   LogicalResult generate() {
-    if (failed(cut.take(sequence.tier())))
+    if (failed(cut.take(sequence.tier())) || failed(checkScalars(nest)))
       return failure();
     Kernel kernel{"nest", nest.getLoc(), {}, {}, {}, {}, 0, {}, {}};
     llvm::SetVector<Value> read;
@@ -25,10 +25,9 @@ public:
       const NestCut::Tiles tiles = cut.tilesOf(code);
       return multiply(code.builder, tiles.rowTiles, tiles.parts);
     };
-    bool good = true;
-    kernel.body = [&](FunctionCode &code) { good = emitTile(code); };
+    kernel.body = [this](FunctionCode &code) { emitTile(code); };
     sequence.add(kernel);
-    return success(good);
+    return success();
   }
 
 private:
@@ -45,7 +44,7 @@ private:
     return lanes;
   }
 
-  bool emitTile(FunctionCode &code) {
+  void emitTile(FunctionCode &code) {
     auto &builder = code.builder;
     SmallVector<std::pair<Value, RankedTensorType>> results;
     for (Value result : nest.getResults())
@@ -66,34 +65,32 @@ private:
       partLow = multiply(builder, part, tile.partSize);
       partHigh = minimum(builder, add(builder, partLow, tile.partSize), code.size(cut.cutSize));
     }
-    bool good = true;
     forLoop(builder, low, high, [&](Value row) {
       for (int64_t dim = int64_t(cut.rows.size()) - 1; dim >= 0; --dim) {
         Value size = code.size(cut.rows[dim]);
         lanes.bind(block.getArgument(dim), LaneValue::uniform(dim == 0 ? row : remainder(builder, row, size)));
         row = dim == 0 ? row : divide(builder, row, size);
       }
-      good = emitRow(lanes, partLow, partHigh);
+      emitRow(lanes, partLow, partHigh);
     });
-    return good;
   }
 
-  bool emitRow(LaneCode &lanes, Value low, Value high) {
+  void emitRow(LaneCode &lanes, Value low, Value high) {
     if (cut.lastOnLanes) {
       lanes.setGrouped(!block.getOps<RandomKeepOp>().empty());
       return lanes.forLanes(low, high, [&](LaneValue index) {
         lanes.bind(block.getArgument(cut.rows.size()), index);
-        return lanes.emitOps(block);
+        lanes.emitOps(block);
       });
     }
     if (!cut.cutSize)
       return lanes.emitOps(block);
     for (Operation &op : block) {
-      auto each = dyn_cast<EachOp>(op);
-      if (each ? !lanes.emitEach(each, low, high) : !lanes.emitOp(op))
-        return false;
+      if (auto each = dyn_cast<EachOp>(op))
+        lanes.emitEach(each, low, high);
+      else
+        lanes.emitOp(op);
     }
-    return true;
   }
 
   NestOp nest;

@@ -43,7 +43,6 @@ void OptimizerKernels::emitAccumulation(FunctionCode &code, const Piece &piece) 
     Value before = arith::SelectOp::create(builder, isFirst, spread(0), lanes.load(part.element, sums, index).base);
     Value sum = arith::AddFOp::create(builder, before, lanes.load(part.element, gradients, index).base);
     lanes.store(part.element, sums, index, LaneValue::lanes(sum));
-    return true;
   });
 }
 
@@ -56,7 +55,6 @@ void OptimizerKernels::emitSquares(FunctionCode &code, const Piece &piece,
   lanes.forLanes(constant(code.builder, 0), piece.count, [&](LaneValue index) {
     Value g = lanes.load(part.element, gradients, index).base; // lanes that do not exist are 0
     sum.add(change ? change(lanes, index, g) : g);
-    return true;
   });
   storeArea(code, areas.squares, piece.tile, sum.total());
 }

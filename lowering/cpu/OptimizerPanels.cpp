@@ -145,10 +145,8 @@ void OptimizerKernels::readParameters(FunctionCode &code, const Piece &piece, co
       },
       [&] {
         LaneCode lanes(code, {}, laneCount());
-        lanes.forLanes(constant(code.builder, 0), piece.count, [&](LaneValue index) {
-          visit(lanes, index, readParameter(code, lanes, index, places));
-          return true;
-        });
+        lanes.forLanes(constant(code.builder, 0), piece.count,
+                       [&](LaneValue index) { visit(lanes, index, readParameter(code, lanes, index, places)); });
       });
 }
 
@@ -164,7 +162,6 @@ void OptimizerKernels::updateParameters(FunctionCode &code, const Piece &piece, 
         LaneCode lanes(code, {}, laneCount());
         lanes.forLanes(constant(code.builder, 0), piece.count, [&](LaneValue index) {
           writeParameter(code, lanes, index, places, step(lanes, index, readParameter(code, lanes, index, places)));
-          return true;
         });
       });
 }

@@ -57,10 +57,10 @@ Value LaneCode::wordOf(const std::array<Value, 4> &words, Value which) {
   return chosen;
 }
 
-bool LaneCode::emitRandomKeep(RandomKeepOp op) {
+void LaneCode::emitRandomKeep(RandomKeepOp op) {
   if (Value drawn = drawnKeeps.lookup(op)) {
     values[op.getKeep()] = LaneValue::lanes(drawn);
-    return true;
+    return;
   }
   LaneValue element = get(op.getIndex());
   SmallVector<Value> shared = sharedWords(op.getSite(), op.getDepth());
@@ -92,10 +92,9 @@ bool LaneCode::emitRandomKeep(RandomKeepOp op) {
   Value sixteen = arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, chosen, shift), number(0xffff));
   Value keep = arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, sixteen, number(op.getThreshold()));
   values[op.getKeep()] = uniform ? LaneValue::uniform(keep) : LaneValue::lanes(keep);
-  return true;
 }
 
-bool LaneCode::emitRandomBits(RandomBitsOp op) {
+void LaneCode::emitRandomBits(RandomBitsOp op) {
   SmallVector<Value> shared = sharedWords(op.getSite(), op.getDepth());
   RandomPlace place = placeOfRandom(get(op.getIndex()), 4);
   auto spread = [&](Value value) { return place.isUniform ? value : lanesOf(LaneValue::uniform(value)); };
@@ -103,7 +102,6 @@ bool LaneCode::emitRandomBits(RandomBitsOp op) {
                                  {spread(shared[3]), spread(shared[4])}),
                       place.which);
   values[op.getBits()] = place.isUniform ? LaneValue::uniform(bits) : LaneValue::lanes(bits);
-  return true;
 }
 
 } // namespace tenon::cpu

@@ -112,7 +112,6 @@ private:
         Value row = multiply(builder, add(builder, first, place), code.size(inner));
         return lanes.addValues(column, LaneValue::uniform(row));
       });
-      return true;
     });
   }
 

@@ -105,7 +105,6 @@ private:
       lanes.forLanes(low, high, [&](LaneValue last) {
         place[lastDim] = last;
         body();
-        return true;
       });
     };
     Type element = dx.getElementType();

@@ -40,7 +40,6 @@ void emitSums(FunctionCode &code, Type element, int64_t elements, int64_t levels
         Value sum =
             arith::AddFOp::create(builder, lanes.load(element, partial, index).base, lanes.load(element, gradient, index).base);
         lanes.store(element, gradient, index, LaneValue::lanes(sum));
-        return true;
       });
       return {};
     });

@@ -226,8 +226,7 @@ SmallVector<Value> AttentionCode::placesOf(Value query, Value key) {
     for (BlockArgument argument : block.getArguments())
       if (!argument.use_empty())
         scalars.bind(argument, elementOf(argument.getArgNumber(), query, key));
-    [[maybe_unused]] bool good = scalars.emitOps(block);
-    assert(good && "places are made of element ops of integers, for which there is code");
+    scalars.emitOps(block);
     for (Value result : block.getTerminator()->getOperands()) {
       Value place = scalars.get(result);
       places.push_back(place.getType().isInteger(64) ? place
@@ -307,8 +306,7 @@ std::pair<Value, Value> AttentionCode::finishScore(Value sum, Value query, Value
     return {sum, {}};
   Block &block = operands.step->front();
   scalars.bind(block.getArgument(0), sum);
-  [[maybe_unused]] bool good = scalars.emitOps(block);
-  assert(good && "a step that the GPU has no code for is refused");
+  scalars.emitOps(block);
   return {scalars.get(block.getTerminator()->getOperand(0)), scalars.get(block.getTerminator()->getOperand(1))};
 }
 

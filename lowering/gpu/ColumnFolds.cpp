@@ -116,19 +116,18 @@ LogicalResult ColumnFolds::generate(LaunchSequence &sequence, const Choice &choi
   launch.numbers = {{IntegerType::get(nest.getContext(), 64), [this](EntryCode &code) { return slicesOf(code); }}};
   for (FoldOp fold : folds)
     launch.temporaries.push_back(sequence.temporary(columns() * (mostSlices * elementBytes(fold.getType()))));
-  bool good = true;
   Launch parts = launch;
   parts.name = "nest_parts";
   parts.writes.clear();
   parts.blocks = [this](EntryCode &code) {
     return multiply(code.builder, slicesOf(code), blocksFor(code, code.size(columns()), columnsOfBlock(vector)));
   };
-  parts.body = [&](KernelCode &code) { good &= emitParts(code); };
+  parts.body = [this](KernelCode &code) { emitParts(code); };
   sequence.add(parts);
   launch.blocks = [this](EntryCode &code) { return blocksFor(code, code.size(columns()), kColumns); };
-  launch.body = [&](KernelCode &code) { good &= emitResults(code); };
+  launch.body = [this](KernelCode &code) { emitResults(code); };
   sequence.add(launch);
-  return success(good);
+  return success();
 }
 
 void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks, int64_t lanes,
@@ -168,7 +167,7 @@ static int64_t termsAtOnce(ArrayRef<FoldOp> folds, int64_t lanes) {
 }
 
 /// The terms from `first` on in steps of `step`, in their order, of folds over one space: a part for each of them and each of the
-/// columns of `columns`. None: reported.
+/// columns of `columns`.
 static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns, ArrayRef<FoldOp> folds, Value count, Value first,
                                       Value step, int64_t lanes) {
   auto &builder = code.builder;
@@ -177,18 +176,13 @@ static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns,
   for (FoldOp fold : folds)
     carried.append(size_t(lanes), neutralElement(builder, fold.getKind(), fold.getType()));
   carried.push_back(first);
-  bool good = llvm::all_of(folds, [](FoldOp fold) { return succeeded(takesFold(fold)); });
-  if (!good)
-    return {};
   auto addTerms = [&](MutableArrayRef<Value> sums, Value number) {
     for (auto [k, one] : llvm::enumerate(folds)) {
       FoldOp fold = one;
       Block &block = fold.getBody().front();
       LaneCode own = columns;
       own.bindSplit(block.getArguments(), number, sizes);
-      good = good && own.emitOps(block);
-      if (!good)
-        return;
+      own.emitOps(block);
       for (auto [i, term] : llvm::enumerate(own.get(cast<YieldOp>(block.getTerminator()).getOperand(0)))) {
         Value &sum = sums[k * size_t(lanes) + i];
         sum = combine(builder, fold.getKind(), sum, term);
@@ -203,7 +197,7 @@ static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns,
     builder.setInsertionPointToStart(loop.getBody());
     SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
     Value number = loop.getInductionVar();
-    for (int64_t k = 0; k < atOnce && good; ++k, number = add(builder, number, step))
+    for (int64_t k = 0; k < atOnce; ++k, number = add(builder, number, step))
       addTerms(MutableArrayRef(sums).drop_back(), number);
     sums.back() = number;
     scf::YieldOp::create(builder, sums);
@@ -212,15 +206,14 @@ static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns,
   overTerms(termsAtOnce(folds, lanes));
   overTerms(1);
   carried.pop_back();
-  return good ? carried : SmallVector<Value>();
+  return carried;
 }
 
 /// A thread has every so manieth term of its columns, from that of its own number on. Blocks beside each other have columns
 /// beside each other, so that together they read whole rows.
-bool ColumnFolds::emitParts(KernelCode &code) const {
+void ColumnFolds::emitParts(KernelCode &code) const {
   auto &builder = code.builder;
   ScalarCode scalars(code, {});
-  bool good = true;
   const int64_t threads = columnsOfBlock(vector) / vector;
   Value slices = code.number(0), rows = constant(builder, code.threads / threads), size = constant(builder, threads);
   Value blocks = divide(builder, code.blocks(), slices), slice = divide(builder, code.block(), blocks);
@@ -232,13 +225,13 @@ bool ColumnFolds::emitParts(KernelCode &code) const {
     Value place = add(builder, multiply(builder, slice, code.size(columns())), column);
     LaneCode lanes(code, scalars, {}, indices.back(), vector);
     for (Operation *op : ops)
-      good = good && (isa<FoldOp, PutOp, YieldOp>(op) || behind.contains(op) || lanes.emitOp(*op));
-    for (size_t number = 0; good && number < folds.size();) {
+      if (!isa<FoldOp, PutOp, YieldOp>(op) && !behind.contains(op))
+        lanes.emitOp(*op);
+    for (size_t number = 0; number < folds.size();) {
       ArrayRef<FoldOp> equal = ArrayRef(folds).drop_front(number).take_while(
           [&](FoldOp fold) { return fold.getSizes() == FoldOp(folds[number]).getSizes(); });
       SmallVector<Value> parts = foldStrided(code, lanes, equal, code.size(termsOf(equal.front())), first, step, vector);
-      good = !parts.empty();
-      for (size_t k = 0; good && k < equal.size(); ++k, ++number) {
+      for (size_t k = 0; k < equal.size(); ++k, ++number) {
         MutableArrayRef<Value> own = MutableArrayRef(parts).slice(k * size_t(vector), size_t(vector));
         code.combineBlock(FoldOp(equal[k]).getKind(), own, threads, /*onlyFirst=*/true);
         code.ifThen(stores, [&] {
@@ -249,13 +242,11 @@ bool ColumnFolds::emitParts(KernelCode &code) const {
       }
     }
   });
-  return good;
 }
 
-bool ColumnFolds::emitResults(KernelCode &code) const {
+void ColumnFolds::emitResults(KernelCode &code) const {
   auto &builder = code.builder;
   ScalarCode scalars(code, nest->getResults());
-  bool good = true;
   Value slices = code.number(0), lane = divide(builder, code.thread(), constant(builder, kColumns));
   Value lanes = constant(builder, code.threads / kColumns);
   overColumns(code, scalars, code.block(), code.blocks(), 1, [&](Value column, Value exists) {
@@ -274,10 +265,10 @@ bool ColumnFolds::emitResults(KernelCode &code) const {
     Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane, constant(builder, 0));
     code.ifThen(arith::AndIOp::create(builder, exists, isFirst), [&] {
       for (Operation *op : ops)
-        good = good && (isa<FoldOp, YieldOp>(op) || scalars.emitOp(*op));
+        if (!isa<FoldOp, YieldOp>(op))
+          scalars.emitOp(*op);
     });
   });
-  return good;
 }
 
 } // namespace tenon::gpu

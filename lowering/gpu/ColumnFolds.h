@@ -26,8 +26,8 @@ private:
   /// Calls `body` for the columns of a block, `lanes` to a thread, with the first of these and whether they exist.
   void overColumns(KernelCode &code, ScalarCode &scalars, Value block, Value blocks, int64_t lanes,
                    llvm::function_ref<void(Value, Value)> body) const;
-  bool emitParts(KernelCode &code) const;
-  bool emitResults(KernelCode &code) const;
+  void emitParts(KernelCode &code) const;
+  void emitResults(KernelCode &code) const;
   mlir::AffineExpr columns() const;
   mlir::AffineExpr termsOf(FoldOp fold) const;
 

@@ -27,10 +27,9 @@ public:
     launch.threads = tile.threads();
     if (!element.isF64()) // else ptxas spills some for more blocks at a time
       launch.registers = 64;
-    bool good = true;
-    launch.body = [&](KernelCode &code) { good = emitTile(code); };
+    launch.body = [this](KernelCode &code) { emitTile(code); };
     sequence.add(launch);
-    return success(good);
+    return success();
   }
 
 private:
@@ -73,7 +72,7 @@ private:
     return llvm::to_vector_of<Value>(loop.getResults());
   }
 
-  bool emitTile(KernelCode &code) {
+  void emitTile(KernelCode &code) {
     auto &builder = code.builder;
     GemmCode gemm(form, code, tile.rows, tile.columns);
     Value across = constant(builder, tile.columns / tile.own);
@@ -95,7 +94,6 @@ private:
       scf::YieldOp::create(builder, multiplySteps(code, memoryA, memoryB, row, column, loop.getRegionIterArgs()));
     }
     emitResults(code, gemm, loop.getResults(), row, column);
-    return gemm.good;
   }
 
   /// The sums go through shared memory, so that the code behind them stands once and threads beside each other store neighbours.
@@ -137,6 +135,8 @@ DictionaryAttr chooseGemm(GemmOp op, const Chip &chip) {
 }
 
 LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence) {
+  if (failed(checkScalars(op)))
+    return failure();
   const GemmForm form(op);
   if (form.stored != form.element)
     return generateTensorGemm(form, sequence);

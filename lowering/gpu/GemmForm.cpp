@@ -178,8 +178,8 @@ Value GemmCode::elementAt(const GemmSide &side, Value line, Value step) {
   } else {
     for (auto [source, index] : llvm::zip_equal(side.element->getArguments(), placesOf(side, line, step)))
       scalars.bind(source, index);
-    good &= scalars.emitOps(*side.element);
-    value = good ? scalars.get(cast<YieldOp>(side.element->getTerminator()).getOperand(0)) : zero;
+    scalars.emitOps(*side.element);
+    value = scalars.get(cast<YieldOp>(side.element->getTerminator()).getOperand(0));
   }
   scf::YieldOp::create(builder, ValueRange{value});
   builder.setInsertionPointToStart(branch.elseBlock());
@@ -345,7 +345,7 @@ LaneCode GemmCode::ofColumns(Value column, int64_t lanes) {
       continue;
     }
     ofAllRows.insert(&op);
-    good &= columns.emitOp(op);
+    columns.emitOp(op);
   }
   return columns;
 }
@@ -367,9 +367,9 @@ void GemmCode::emitTogether(const LaneCode &columns, Value row, int64_t step, Ro
       continue;
     for (auto [lanes, inside] : llvm::zip_equal(each, isInside))
       if (isa<PutOp>(op) && !areInside)
-        code.ifThen(inside, [&, &lanes = lanes] { good &= lanes.emitOp(op); });
+        code.ifThen(inside, [&, &lanes = lanes] { lanes.emitOp(op); });
       else
-        good &= lanes.emitOp(op);
+        lanes.emitOp(op);
   }
 }
 

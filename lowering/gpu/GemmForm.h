@@ -50,7 +50,7 @@ struct GemmForm {
   Launch launchOf(llvm::StringRef name, int64_t tileRows, int64_t tileColumns, int64_t slices = 1) const;
   /// Adds that launch; with slices their sums of f32 lie in a temporary, and a second kernel adds them in the order of the depth
   /// and has the code behind the sums (GemmSlices.cpp).
-  mlir::LogicalResult addLaunches(LaunchSequence &sequence, Launch launch, int64_t slices) const;
+  void addLaunches(LaunchSequence &sequence, Launch launch, int64_t slices) const;
 
   GemmOp op;
   mlir::Block &block; // behind the sums
@@ -105,7 +105,6 @@ public:
   Value batchPlace(llvm::ArrayRef<int64_t> labels);
 
   Value firstRow, firstColumn; // of the tile
-  bool good = true;            // false: reported
 
 private:
   /// Some rows of a part, `step` apart, with the first of them in the part, of `lanes` columns beside each other, with the first

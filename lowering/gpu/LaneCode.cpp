@@ -165,40 +165,36 @@ void LaneCode::roundPairs(arith::TruncFOp round) {
   }
 }
 
-bool LaneCode::emitOp(Operation &op) {
+void LaneCode::emitOp(Operation &op) {
   if (!readsAny(op, varying)) {
-    if (!lanes.front().emitOp(op))
-      return false;
+    lanes.front().emitOp(op);
     for (Value result : op.getResults())
       for (ScalarCode &lane : llvm::drop_begin(lanes))
         lane.bind(result, lanes.front().get(result));
-    return true;
+    return;
   }
   varying.insert(op.result_begin(), op.result_end());
-  if (auto at = dyn_cast<AtOp>(op); at && areNeighbours(at.getTensor(), at.getIndices())) {
-    load(at);
-    return true;
-  }
+  if (auto at = dyn_cast<AtOp>(op); at && areNeighbours(at.getTensor(), at.getIndices()))
+    return load(at);
   if (auto put = dyn_cast<PutOp>(op)) {
     Value result = results[put.getResult()];
-    if (areNeighbours(result, put.getIndices())) {
-      store(put, result);
-      return true;
-    }
+    if (areNeighbours(result, put.getIndices()))
+      return store(put, result);
   }
-  if (auto round = dyn_cast<arith::TruncFOp>(op); round && round.getIn().getType().isF32() && lanes.size() % 2 == 0) {
-    roundPairs(round);
-    return true;
-  }
-  return llvm::all_of(lanes, [&](ScalarCode &lane) { return lane.emitOp(op); });
+  if (auto round = dyn_cast<arith::TruncFOp>(op); round && round.getIn().getType().isF32() && lanes.size() % 2 == 0)
+    return roundPairs(round);
+  for (ScalarCode &lane : lanes)
+    lane.emitOp(op);
 }
 
-bool LaneCode::emitOps(Block &block) {
-  return llvm::all_of(block, [&](Operation &op) { return isa<YieldOp>(op) || emitOp(op); });
+void LaneCode::emitOps(Block &block) {
+  for (Operation &op : block)
+    if (!isa<YieldOp>(op))
+      emitOp(op);
 }
 
 Value emitApart(KernelCode &code, const ScalarCode &scalars, ValueRange results, ValueRange places, ArrayRef<AffineExpr> sizes,
-                const Apart &of, llvm::function_ref<bool(LaneCode &)> emit) {
+                const Apart &of, llvm::function_ref<void(LaneCode &)> emit) {
   auto &builder = code.builder;
   Value end = subtract(builder, of.count, multiply(builder, of.step, constant(builder, of.together - 1)));
   Value stride = multiply(builder, of.step, constant(builder, of.together));
@@ -212,9 +208,9 @@ Value emitApart(KernelCode &code, const ScalarCode &scalars, ValueRange results,
     number = add(builder, number, of.step);
   }
   LaneCode together(code, std::move(lanes), results, places);
-  const bool good = emit(together);
+  emit(together);
   scf::YieldOp::create(builder, ValueRange{number});
-  return good ? loop.getResult(0) : Value();
+  return loop.getResult(0);
 }
 
 /// The terms of one time are combined in pairs first, so that only one operation waits for the time before.
@@ -235,8 +231,7 @@ SmallVector<Value> foldLanes(KernelCode &code, const ScalarCode &scalars, ArrayR
     ScalarCode own = scalars;
     own.bindSplit(block.getArguments(), number, sizes);
     LaneCode lanes(code, own, {}, block.getArguments().back(), count);
-    if (!lanes.emitOps(block))
-      return {};
+    lanes.emitOps(block);
     SmallVector<Value> terms = lanes.get(cast<YieldOp>(block.getTerminator()).getOperand(0));
     for (; terms.size() > 1; terms.resize(terms.size() / 2))
       for (size_t i = 0; i < terms.size() / 2; ++i)

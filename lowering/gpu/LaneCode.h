@@ -29,8 +29,8 @@ public:
   void bindAll(Value source, Value value);
   void bindSplit(mlir::ValueRange sources, Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// As those of ScalarCode.
-  bool emitOps(mlir::Block &block);
-  bool emitOp(mlir::Operation &op);
+  void emitOps(mlir::Block &block);
+  void emitOp(mlir::Operation &op);
   /// Of each element.
   llvm::SmallVector<Value> get(Value source);
 
@@ -54,7 +54,7 @@ private:
 bool readsAny(mlir::Operation &op, const llvm::DenseSet<Value> &values);
 
 /// One thread's parts of folds over one space whose last size is a multiple of `count`, in one loop: their terms `count` at a
-/// time, from number `first` of these on in steps of `step`. None: reported.
+/// time, from number `first` of these on in steps of `step`.
 llvm::SmallVector<Value> foldLanes(KernelCode &code, const ScalarCode &scalars, llvm::ArrayRef<FoldOp> folds, Value first,
                                    Value step, int64_t count);
 
@@ -64,8 +64,8 @@ struct Apart {
   int64_t together;
 };
 /// The code of `emit` for all of them but the last few; the number of the first of these. `places`, of `sizes`, are what a number
-/// means, `results` those of the op. Null: reported.
+/// means, `results` those of the op.
 Value emitApart(KernelCode &code, const ScalarCode &scalars, mlir::ValueRange results, mlir::ValueRange places,
-                llvm::ArrayRef<mlir::AffineExpr> sizes, const Apart &of, llvm::function_ref<bool(LaneCode &)> emit);
+                llvm::ArrayRef<mlir::AffineExpr> sizes, const Apart &of, llvm::function_ref<void(LaneCode &)> emit);
 
 } // namespace tenon::gpu

@@ -58,7 +58,7 @@ public:
     if (columns.fits())
       forms.push_back(columns.form());
     FailureOr<Choice> choice = sequence.choiceOf(nest, forms);
-    if (failed(choice))
+    if (failed(choice) || failed(checkScalars(nest)))
       return failure();
     perBlock = choice->form() != kElements;
     if (choice->form() == kRow)
@@ -77,17 +77,16 @@ public:
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
       return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : apart() * threads);
     };
-    bool good = true;
     launch.body = [&](KernelCode &code) {
       ScalarCode scalars(code, nest->getResults());
       scalars.bindOutside(nest);
       if (!perBlock)
-        good = emitGrid(code, scalars);
+        emitGrid(code, scalars);
       else
-        emitRows(code, [&](Value row, Value exists) { good = emitRow(code, scalars, row, exists); });
+        emitRows(code, [&](Value row, Value exists) { emitRow(code, scalars, row, exists); });
     };
     sequence.add(launch);
-    return success(good);
+    return success();
   }
 
 private:
@@ -214,71 +213,67 @@ private:
     return vector == 1 && !loops && known && known.getValue() >= kManyElements * kApart ? kApart : 1;
   }
 
-  bool emitGrid(KernelCode &code, ScalarCode &scalars) {
+  void emitGrid(KernelCode &code, ScalarCode &scalars) {
     auto &builder = code.builder;
     Value size = constant(builder, code.threads), step = multiply(builder, code.blocks(), size), count = vectors(code);
     Value first = add(builder, multiply(builder, code.block(), size), code.thread());
-    bool good = true;
     if (apart() > 1)
       first = emitApart(code, scalars, nest->getResults(), sources(), sizes(), {first, step, count, kApart},
-                        [&](LaneCode &lanes) { return emitElement(lanes); });
-    if (first)
-      code.strided(first, step, count, [&](Value number) { good = emitElements(code, scalars, number); });
-    return first && good;
+                        [&](LaneCode &lanes) { emitElement(lanes); });
+    code.strided(first, step, count, [&](Value number) { emitElements(code, scalars, number); });
   }
 
-  bool emitElements(KernelCode &code, ScalarCode &scalars, Value number) {
+  void emitElements(KernelCode &code, ScalarCode &scalars, Value number) {
     scalars.bindSplit(sources(), multiply(code.builder, number, constant(code.builder, vector)), sizes());
     if (vector == 1)
       return emitElement(scalars);
     LaneCode lanes(code, scalars, nest->getResults(), sources().back(), vector);
-    return emitElement(lanes);
+    emitElement(lanes);
   }
-  template <class Code> bool emitElement(Code &element) {
-    return llvm::all_of(block, [&](Operation &op) {
-      return flattened && &op == flattened.getOperation() ? element.emitOps(flattened.getBody().front()) : element.emitOp(op);
-    });
+  template <class Code> void emitElement(Code &element) {
+    for (Operation &op : block)
+      if (flattened && &op == flattened.getOperation())
+        element.emitOps(flattened.getBody().front());
+      else
+        element.emitOp(op);
   }
 
   /// Emits what all places of an inner dimension share, once, and collects the other ops.
-  static bool emitShared(ScalarCode &scalars, Block &body, SmallVector<Operation *> &own) {
+  static void emitShared(ScalarCode &scalars, Block &body, SmallVector<Operation *> &own) {
     llvm::DenseSet<Value> varying(body.args_begin(), body.args_end());
     for (Operation &op : body)
       if (isa<PutOp>(op) || readsAny(op, varying)) {
         varying.insert(op.result_begin(), op.result_end());
         own.push_back(&op);
-      } else if (!isa<YieldOp>(op) && !scalars.emitOp(op)) {
-        return false;
+      } else if (!isa<YieldOp>(op)) {
+        scalars.emitOp(op);
       }
-    return true;
   }
 
   /// The places of an inner dimension that are a thread's.
-  bool emitEach(KernelCode &code, ScalarCode &scalars, EachOp each, Value first, Value step) {
+  void emitEach(KernelCode &code, ScalarCode &scalars, EachOp each, Value first, Value step) {
     auto &builder = code.builder;
     SmallVector<AffineExpr> inside = llvm::to_vector(each.getSizes().getResults());
     Block &body = each.getBody().front();
     SmallVector<Operation *> own;
-    bool good = emitShared(scalars, body, own);
-    auto emit = [&](auto &element) { return llvm::all_of(own, [&](Operation *op) { return element.emitOp(*op); }); };
+    emitShared(scalars, body, own);
+    auto emit = [&](auto &element) {
+      for (Operation *op : own)
+        element.emitOp(*op);
+    };
     const int64_t lanes = std::min(vector, lanesOfInner(*each));
     Value size = constant(builder, lanes), count = divide(builder, code.size(product(inside, nest.getContext())), size);
     auto known = dyn_cast<AffineConstantExpr>(product(inside, nest.getContext()));
     const bool loops = llvm::any_of(own, [](Operation *op) { return isa<FoldOp, EachOp>(op); });
     const int64_t together = known && known.getValue() >= code.threads * kApartOfRow ? kApartOfRow : kApart;
-    if (good && lanes == 1 && !loops && known && known.getValue() >= code.threads * together) {
+    if (lanes == 1 && !loops && known && known.getValue() >= code.threads * together)
       first = emitApart(code, scalars, nest->getResults(), body.getArguments(), inside, {first, step, count, together},
-                        [&](LaneCode &all) { return emit(all); });
-      good = bool(first);
-    }
-    if (!good)
-      return false;
+                        [&](LaneCode &all) { emit(all); });
     code.strided(first, step, count, [&](Value number) {
       scalars.bindSplit(body.getArguments(), multiply(builder, number, size), inside);
       LaneCode all(code, scalars, nest->getResults(), body.getArguments().back(), lanes);
-      good = lanes == 1 ? emit(scalars) : emit(all);
+      lanes == 1 ? emit(scalars) : emit(all);
     });
-    return good;
   }
 
   /// The folds from this one on that stand beside each other, have its space and its vectors and need none of the others.
@@ -297,21 +292,19 @@ private:
     return all;
   }
 
-  /// The folds of a row whose space threads share; how many of them have combined behind a barrier of their own. None: reported.
-  std::optional<unsigned> emitFolds(KernelCode &code, ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step) {
+  /// The folds of a row whose space threads share; how many of them have combined behind a barrier of their own.
+  unsigned emitFolds(KernelCode &code, ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step) {
     FoldOp fold = folds.front();
     const int64_t lanes = std::min(vector, lanesOfInner(*fold));
     SmallVector<Value> parts = lanes == 1 ? SmallVector<Value>{scalars.foldPart(fold, first, step)}
                                           : foldLanes(code, scalars, folds, first, step, lanes);
-    if (parts.empty() || !parts.front())
-      return {};
     for (auto [one, part] : llvm::zip_equal(folds, parts))
       scalars.bind(FoldOp(one).getValue(),
                    code.combineBlock(FoldOp(one).getKind(), part, rowsOfBlock, isOnlyPut(FoldOp(one).getValue())));
     return code.threads > rowsOfBlock ? unsigned(folds.size()) : 0;
   }
 
-  bool emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
+  void emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
     auto &builder = code.builder;
     scalars.bindSplit(block.getArguments(), row, rows);
     // Of the row's inner dimensions a thread has those from `first` on in steps of `step`.
@@ -327,7 +320,6 @@ private:
     RowBarriers barriers(code, nest);
     llvm::DenseSet<Operation *> known; // with one before them
     for (Operation &op : block) {
-      bool good = true;
       unsigned combined = 0;
       auto fold = dyn_cast<FoldOp>(op);
       if (known.contains(&op))
@@ -335,33 +327,27 @@ private:
       barriers.before(op);
       if (FoldOp sum = fold && rowsOfBlock == 1 ? sumUnder(fold) : FoldOp()) {
         MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(sum.getValue()));
-        good = bool(both.sum);
         scalars.bind(fold.getValue(), both.maximum);
         scalars.bind(sum.getValue(), both.sum);
         known.insert(sum);
         combined = 2;
       } else if (fold) {
         SmallVector<FoldOp> folds = foldsTogether(fold);
-        std::optional<unsigned> number = emitFolds(code, scalars, folds, first, step);
-        good = number.has_value();
-        combined = number.value_or(0);
+        combined = emitFolds(code, scalars, folds, first, step);
         known.insert(folds.begin(), folds.end());
       } else if (auto each = dyn_cast<EachOp>(op)) {
-        ifRow({}, [&] { good = emitEach(code, scalars, each, first, step); });
+        ifRow({}, [&] { emitEach(code, scalars, each, first, step); });
       } else if (isa<PutOp>(op)) {
         Value isFirst = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, first, constant(builder, 0));
-        ifRow(isFirst, [&] { good = scalars.emitOp(op); });
+        ifRow(isFirst, [&] { scalars.emitOp(op); });
       } else {
-        good = scalars.emitOp(op);
+        scalars.emitOp(op);
       }
-      if (!good)
-        return false;
       barriers.after(op, combined);
     }
     auto count = dyn_cast<AffineConstantExpr>(elements());
     if (!count || count.getValue() > rowsOfBlock)
       barriers.end();
-    return true;
   }
 
   NestOp nest;

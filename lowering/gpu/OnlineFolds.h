@@ -7,8 +7,7 @@ namespace tenon::gpu {
 
 /// The fold right behind `maximum` that sums exp(x - maximum) over the same x; null: there is none.
 FoldOp sumUnder(FoldOp maximum);
-/// Both, of all threads of a block; with `onlyFirst` the first thread alone gets the sum. Null: an op is not supported
-/// (reported).
+/// Both, of all threads of a block; with `onlyFirst` the first thread alone gets the sum.
 struct MaximumAndSum {
   Value maximum, sum;
 };

@@ -40,9 +40,9 @@ public:
     launch.blocks = [all = launch.blocks, this](EntryCode &code) {
       return minimum(code.builder, all(code), constant(code.builder, tile.blocks));
     };
-    bool good = true;
-    launch.body = [&](KernelCode &code) { good = emitBlock(code); };
-    return success(succeeded(form.addLaunches(sequence, launch, slices)) && good);
+    launch.body = [this](KernelCode &code) { emitBlock(code); };
+    form.addLaunches(sequence, launch, slices);
+    return success();
   }
 
 private:
@@ -94,7 +94,6 @@ private:
       GemmCode gemm = codeOf(code, number);
       Value next = add(builder, number, code.blocks());
       multiplyTile(code, gemm, number, next, group, turn);
-      good &= gemm.good;
       return ring->afterSteps(turn, stepsOf(code, next));
     });
   }
@@ -151,7 +150,7 @@ private:
     });
   }
 
-  bool emitBlock(KernelCode &code) {
+  void emitBlock(KernelCode &code) {
     auto &builder = code.builder;
     memory = code.dynamicShared();
     Value barriers = constant(builder, tile.sharedBytes() - StageRing::bytesOf(tile.stages));
@@ -159,7 +158,6 @@ private:
     emitRoles(
         code, kConsumers * kWarpgroup, [&] { ring->init(kWarpgroup / kWarp); }, [&] { consume(code); }, [&] { produce(code); },
         kShares);
-    return good;
   }
 
   const GemmForm &form;
@@ -168,7 +166,6 @@ private:
   const WarpgroupOperands operands;
   Value memory; // stages, behind them sums of each warp, behind these barriers
   std::optional<StageRing> ring;
-  bool good = true;
 };
 
 } // namespace

@@ -1,5 +1,4 @@
 #include "lowering/gpu/ScalarCode.h"
-#include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Philox.h"
 #include "lowering/code/RealFunctions.h"
@@ -99,16 +98,7 @@ void ScalarCode::store(Type element, Value base, Value index, Value value) {
   LLVM::StoreOp::create(builder, value, elementAddress(builder, base, stored, index), unsigned(elementBytes(element)));
 }
 
-LogicalResult takesFold(FoldOp fold) {
-  const Type element = fold.getType();
-  if (element.isIndex() || element.isF16() || element.isBF16())
-    return notSupported(fold) << "a fold of " << element;
-  return success();
-}
-
 Value ScalarCode::foldPart(FoldOp fold, Value first, Value step) {
-  if (failed(takesFold(fold)))
-    return {};
   const Type element = fold.getType();
   SmallVector<AffineExpr> sizes = llvm::to_vector(fold.getSizes().getResults());
   Block &block = fold.getBody().front();
@@ -117,8 +107,7 @@ Value ScalarCode::foldPart(FoldOp fold, Value first, Value step) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   bindSplit(block.getArguments(), loop.getInductionVar(), sizes);
-  if (!emitOps(block))
-    return {};
+  emitOps(block);
   Value term = get(cast<YieldOp>(block.getTerminator()).getOperand(0));
   scf::YieldOp::create(builder, ValueRange{combine(builder, fold.getKind(), loop.getRegionIterArgs()[0], term)});
   return loop.getResult(0);
@@ -137,19 +126,7 @@ Value ScalarCode::castIndex(Operation &op) {
   return builder.createOrFold<arith::ExtUIOp>(to, value);
 }
 
-/// Elements of 16 bits are moved, chosen, widened to f32 and rounded from it; whatever else the op does with some would round at
-/// other places than the CPU.
-static bool computesShortly(Operation &op) {
-  auto isShort = [](Type type) { return type.isBF16() || type.isF16(); };
-  const bool reads = llvm::any_of(op.getOperandTypes(), isShort), makes = llvm::any_of(op.getResultTypes(), isShort);
-  if (!(reads || makes) || isa<arith::SelectOp, arith::BitcastOp>(op))
-    return false;
-  if (isa<arith::ExtFOp>(op))
-    return !op.getResult(0).getType().isF32();
-  return !(isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32());
-}
-
-bool ScalarCode::emitElementwise(Operation &op) {
+void ScalarCode::emitElementwise(Operation &op) {
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
     operands.push_back(get(operand));
@@ -163,7 +140,6 @@ bool ScalarCode::emitElementwise(Operation &op) {
     result = folded[0];
   }
   values[op.getResult(0)] = result;
-  return true;
 }
 
 /// Whether the kernel of an op makes tensors of 16 bits: beside their rounding the errors of the chip's own functions are small.
@@ -224,14 +200,7 @@ static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Valu
   return arith::SelectOp::create(builder, isFar, beyond, near);
 }
 
-/// What a chip has an instruction for.
-static bool isInstruction(Operation &op) {
-  return isa<arith::ArithDialect>(op.getDialect()) || isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
-}
-
-bool hasCode(Operation &op) { return isInstruction(op) || isa<math::RsqrtOp>(op) || hasRealFunction(op); }
-
-bool ScalarCode::emitMath(Operation &op) {
+void ScalarCode::emitMath(Operation &op) {
   if (isInstruction(op))
     return emitElementwise(op);
   SmallVector<Value> operands;
@@ -248,12 +217,8 @@ bool ScalarCode::emitMath(Operation &op) {
     if (!result)
       result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
   }
-  if (!result) {
-    notSupported(&op) << op.getName() << " of " << operands[0].getType() << " in a GPU kernel";
-    return false;
-  }
+  assert(result && "what there is no code for is refused before");
   values[op.getResult(0)] = result;
-  return true;
 }
 
 std::array<Value, 4> ScalarCode::drawWords(Value counter, Value depth, int64_t site) {
@@ -304,68 +269,60 @@ void ScalarCode::emitRandom(Operation &op) {
   values[keep] = drawKeep(get(keep.getIndex()), depthOf(keep.getDepth()), int64_t(keep.getSite()), int64_t(keep.getThreshold()));
 }
 
-bool ScalarCode::emitOp(Operation &op) {
+void ScalarCode::emitOp(Operation &op) {
   auto indicesOf = [&](ValueRange sources) { return llvm::map_to_vector(sources, [&](Value source) { return get(source); }); };
   if (auto number = dyn_cast<arith::ConstantOp>(op)) {
     auto attribute = cast<TypedAttr>(number.getValue());
     if (attribute.getType().isIndex())
       attribute = builder.getI64IntegerAttr(cast<IntegerAttr>(attribute).getInt());
     values[number] = arith::ConstantOp::create(builder, attribute);
-    return true;
+    return;
   }
   if (auto size = dyn_cast<SizeValueOp>(op)) {
     values[size] = code.size(size.getForm().getResult(0));
-    return true;
+    return;
   }
   if (auto at = dyn_cast<AtOp>(op)) {
     auto type = cast<RankedTensorType>(at.getTensor().getType());
     values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndexOf(at, indicesOf(at.getIndices())));
-    return true;
+    return;
   }
   if (auto put = dyn_cast<PutOp>(op)) {
     Value result = results[put.getResult()];
     auto type = cast<RankedTensorType>(result.getType());
     store(type.getElementType(), code.pointer(result), linearIndex(result, indicesOf(put.getIndices())), get(put.getElement()));
-    return true;
+    return;
   }
   if (auto each = dyn_cast<EachOp>(op)) {
     SmallVector<AffineExpr> sizes = llvm::to_vector(each.getSizes().getResults());
-    bool good = true;
     code.strided(constant(builder, 0), constant(builder, 1), code.size(product(sizes, op.getContext())), [&](Value number) {
       bindSplit(each.getBody().front().getArguments(), number, sizes);
-      good = emitOps(each.getBody().front());
+      emitOps(each.getBody().front());
     });
-    return good;
+    return;
   }
   if (auto fold = dyn_cast<FoldOp>(op)) {
     values[fold.getValue()] = foldPart(fold, constant(builder, 0), constant(builder, 1));
-    return bool(values[fold.getValue()]);
+    return;
   }
   if (isa<RandomKeepOp, RandomBitsOp>(op)) {
     emitRandom(op);
-    return true;
+    return;
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     values[op.getResult(0)] = castIndex(op);
-    return true;
+    return;
   }
-  if (computesShortly(op)) {
-    notSupported(&op) << op.getName() << " of elements of 16 bits in a GPU kernel";
-    return false;
-  }
-  if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
+  if (isa<math::MathDialect>(op.getDialect()))
     return emitMath(op);
-  if (op.getNumResults() == 1 && isa<arith::ArithDialect>(op.getDialect()))
-    return emitElementwise(op);
-  notSupported(&op) << op.getName() << " in a GPU kernel";
-  return false;
+  assert(isa<arith::ArithDialect>(op.getDialect()) && "what there is no code for is refused before");
+  return emitElementwise(op);
 }
 
-bool ScalarCode::emitOps(Block &block) {
+void ScalarCode::emitOps(Block &block) {
   for (Operation &op : block)
-    if (!isa<YieldOp>(op) && !emitOp(op))
-      return false;
-  return true;
+    if (!isa<YieldOp>(op))
+      emitOp(op);
 }
 
 } // namespace tenon::gpu

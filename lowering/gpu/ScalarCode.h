@@ -11,11 +11,12 @@ Type machineType(Type source);
 /// exp of an f32 or f64 that is at most 0, or NaN.
 Value exponentialAtMostOne(ImplicitLocOpBuilder &builder, Value x);
 
-/// Whether there is code for folds of this type; reported.
-mlir::LogicalResult takesFold(FoldOp fold);
-
-/// Whether there is code for an op of arith or math in one thread.
+/// Whether there is code for an op of arith or math in one thread; whether that is an instruction of the chip.
 bool hasCode(mlir::Operation &op);
+bool isInstruction(mlir::Operation &op);
+/// Whether there is code for the scalars in the regions of a kernel: the first op without is reported. Asked before there is
+/// code, which is made of the others alone.
+mlir::LogicalResult checkScalars(mlir::Operation *kernel);
 
 class ScalarCode {
 public:
@@ -26,9 +27,9 @@ public:
   Value get(Value source);
   /// Scalars from outside of `op` are computed here, where they dominate every use in its regions.
   void bindOutside(mlir::Operation *op);
-  /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
-  bool emitOps(mlir::Block &block);
-  bool emitOp(mlir::Operation &op);
+  /// Emits the ops of the block in order; a yield at the end is left to the caller.
+  void emitOps(mlir::Block &block);
+  void emitOp(mlir::Operation &op);
   /// The index of each dimension of `sizes` from a number of the places in them, row-major.
   llvm::SmallVector<Value> split(Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
   void bindSplit(mlir::ValueRange sources, Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
@@ -44,12 +45,12 @@ public:
   std::array<Value, 4> drawWords(Value counter, Value depth, int64_t site);
   /// tenon.random_keep: whether the element survives. `depth`: i64, null without.
   Value drawKeep(Value element, Value depth, int64_t site, int64_t threshold);
-  /// One thread's part of a fold: the terms from `first` on in steps of `step`, in their order. Null: reported.
+  /// One thread's part of a fold: the terms from `first` on in steps of `step`, in their order.
   Value foldPart(FoldOp fold, Value first, Value step);
 
 private:
-  bool emitElementwise(mlir::Operation &op);
-  bool emitMath(mlir::Operation &op);
+  void emitElementwise(mlir::Operation &op);
+  void emitMath(mlir::Operation &op);
   Value castIndex(mlir::Operation &op);
   void emitRandom(mlir::Operation &op);
   std::pair<Value, Value> drawWord(Value element, Value depth, int64_t site, int64_t ofBlock);

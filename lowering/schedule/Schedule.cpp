@@ -255,6 +255,20 @@ LogicalResult checkKernelForm(func::FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
+LogicalResult checkLoops(func::FuncOp function, const Target &target) {
+  const std::optional<int64_t> most = target.mostLoops();
+  WalkResult result = function.walk([&](StackOp stack) {
+    int64_t loops = 0;
+    for (Operation *around = stack; around; around = around->getParentOp())
+      loops += isa<StackOp>(around);
+    if (!most || loops <= *most)
+      return WalkResult::advance();
+    notSupported(stack) << "more than " << *most << " nested stacks";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct Schedule : impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
   void runOnOperation() override {
@@ -264,7 +278,7 @@ struct Schedule : impl::ScheduleBase<Schedule> {
       function.emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
-    if (failed(checkPlannable(function)) || failed(checkKernelForm(function)))
+    if (failed(checkPlannable(function)) || failed(checkKernelForm(function)) || failed(checkLoops(function, *chosen)))
       return signalPassFailure();
     chooseKernels(function, *chosen);
     FailureOr<MemoryPlan> plan = planMemory(function, *chosen, nominal);

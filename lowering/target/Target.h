@@ -98,6 +98,8 @@ public:
   /// What it chooses for a kernel op of an entry: a form and its numbers for each variant of the code (Choice.h). Null: nothing
   /// is chosen.
   virtual mlir::DictionaryAttr choose(KernelOpInterface kernel) const { return {}; }
+  /// How many loops may be in each other. Nothing: any number.
+  virtual std::optional<int64_t> mostLoops() const { return std::nullopt; }
   /// Whether it chooses products of tf32 for contractions of f32 where the module says so (kRoundsFactors).
   virtual bool roundsFactors() const { return false; }
   /// Of a kernel op of an entry, by what is chosen for it. Fails where the target has no kernel for it, with the reason reported

@@ -17,14 +17,9 @@ namespace tenon {
 
 namespace {
 
-bool isLarge(Operation *op) { return isa<DotOp, AttendOp>(op); }
-
-/// Constants and repetitions are made anew for rows, whoever else reads them.
-bool isFree(Operation *op, const Rows &rows) {
-  if (isa<ConstantOp>(op))
-    return true;
-  auto view = dyn_cast<BroadcastOp>(op);
-  return view && !llvm::is_contained(view.getDims(), rows.dim);
+bool isLarge(Operation *op) {
+  auto rows = dyn_cast<RowOpInterface>(op);
+  return rows && rows.takesLong();
 }
 
 class LastLayerOf {
@@ -85,7 +80,7 @@ std::optional<Rows> LastLayerOf::rowsOf(Operation &op) {
       rows = reading.rows;
     } else if (auto it = asked.find(use.getOwner()); it == asked.end()) {
       return std::nullopt;
-    } else if (needOf(use.getOwner(), use, it->second, rows) != Need::Rows) {
+    } else if (needOf(use, it->second, rows) != Need::Rows) {
       return std::nullopt;
     }
     if (common && !(*common == rows))
@@ -98,17 +93,9 @@ std::optional<Rows> LastLayerOf::rowsOf(Operation &op) {
 /// Readers first.
 void LastLayerOf::findRows() {
   for (Operation &op : llvm::reverse(body.without_terminator())) {
-    if (!isPure(&op) || op.getNumRegions() > 0 || isa<ConstantOp>(op))
+    if (!isPure(&op) || op.getNumRegions() > 0)
       continue;
-    std::optional<Rows> rows = rowsOf(op);
-    Rows needed;
-    const bool hasRows =
-        rows && llvm::all_of(op.getResultTypes(), [&](Type type) {
-          return rows->dim < cast<RankedTensorType>(type).getRank() &&
-                 llvm::all_of(rows->batch, [&](int64_t dim) { return dim < cast<RankedTensorType>(type).getRank(); });
-        });
-    if (hasRows && llvm::all_of(op.getOpOperands(),
-                                [&](OpOperand &operand) { return needOf(&op, operand, *rows, needed) != Need::Unknown; }))
+    if (std::optional<Rows> rows = rowsOf(op); rows && isOfRows(&op, *rows))
       asked.try_emplace(&op, *rows);
   }
 }
@@ -192,7 +179,7 @@ Value LastLayerOf::rowsOfValue(Value value, const Rows &rows) {
   Value result;
   if (value == wholes[rows.result] && rows == readings[rows.result].rows)
     result = arguments[rows.result];
-  else if (maker && (asked.contains(maker) || isFree(maker, rows)))
+  else if (maker && (asked.contains(maker) || isRepeated(maker, rows))) // whoever else reads what is repeated
     result = madeForRows(maker, rows, cast<OpResult>(value).getResultNumber());
   else
     result = gathered(inside, value, rows, indices[rows.result]);
@@ -202,18 +189,15 @@ Value LastLayerOf::rowsOfValue(Value value, const Rows &rows) {
 
 /// The op once more, for these rows.
 Value LastLayerOf::madeForRows(Operation *op, const Rows &rows, unsigned result) {
-  if (auto dropout = dyn_cast<DropoutOp>(op)) { // what the whole draws there
-    Build g(inside, op->getLoc());
-    Value ones = g.constant(dropout.getX().getType(), 1);
-    Operation *factor = inside.clone(*op);
-    factor->setOperand(0, ones);
-    Value drawn = gathered(inside, factor->getResult(0), rows, indices[rows.result]);
-    return g.mul(rowsOfValue(dropout.getX(), rows), drawn);
+  auto draws = dyn_cast<RowOpInterface>(op);
+  if (Value factor = draws ? draws.buildFactor(inside) : Value()) { // what the whole draws there
+    Value drawn = gathered(inside, factor, rows, indices[rows.result]);
+    return Build(inside, op->getLoc()).mul(rowsOfValue(op->getOperand(0), rows), drawn);
   }
   SmallVector<Value> operands;
   for (OpOperand &operand : op->getOpOperands()) {
     Rows needed;
-    operands.push_back(needOf(op, operand, rows, needed) == Need::Rows ? rowsOfValue(operand.get(), needed) : operand.get());
+    operands.push_back(needOf(operand, rows, needed) == Need::Rows ? rowsOfValue(operand.get(), needed) : operand.get());
   }
   Operation *copy = inside.clone(*op);
   copy->setOperands(operands);

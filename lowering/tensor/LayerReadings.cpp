@@ -1,7 +1,6 @@
 #include "lowering/tensor/LayerReadings.h"
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
-#include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -45,35 +44,6 @@ std::optional<Pick> pickOf(OpOperand &use) {
     return pickOf(slice);
   auto gather = dyn_cast<GatherOp>(use.getOwner());
   return gather && use.getOperandNumber() == 0 ? pickOf(gather) : std::nullopt;
-}
-
-/// The dimensions of the results that those of an operand are (others are summed over), where a row of the results is made of the
-/// same row of the operand. Nothing: `op` mixes rows, or draws by where its elements stand.
-std::optional<SmallVector<int64_t>> dimsInResult(Operation *op, OpOperand &operand) {
-  const unsigned number = operand.getOperandNumber();
-  if (auto dot = dyn_cast<DotOp>(op))
-    return llvm::to_vector(number == 0 ? dot.getALabels() : dot.getBLabels());
-  if (auto attend = dyn_cast<AttendOp>(op)) {
-    if (attend.getRate().convertToDouble() != 0)
-      return std::nullopt;
-    return labelsOf(attend.getLabels()[number]);
-  }
-  const int64_t rank = tensorOf(operand.get()).getRank();
-  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    int64_t kept = 0;
-    for (int64_t &dim : dims)
-      dim = llvm::is_contained(reduce.getDims(), dim) ? rank : kept++;
-    return dims;
-  }
-  if (isa<NormalizeOp, SoftmaxOp>(op)) {
-    dims.back() = rank; // all of it goes into each element
-    return dims;
-  }
-  if (isa<GumbelOp>(op))
-    return std::nullopt;
-  auto element = dyn_cast<ElementOpInterface>(op);
-  return element ? element.dimsOf(operand) : std::nullopt;
 }
 
 } // namespace
@@ -123,10 +93,10 @@ std::pair<Value, SmallVector<int64_t>> indexOf(OpBuilder &builder, const Pick &p
   return {gather.getIndex(), dims};
 }
 
-Need needOf(Operation *op, OpOperand &operand, const Rows &rows, Rows &needed) {
+Need needOf(OpOperand &operand, const Rows &rows, Rows &needed) {
   if (!isa<RankedTensorType>(operand.get().getType()))
     return Need::Whole;
-  std::optional<SmallVector<int64_t>> dims = dimsInResult(op, operand);
+  std::optional<SmallVector<int64_t>> dims = dimsOfRows(operand);
   if (!dims)
     return Need::Unknown;
   const auto *dim = llvm::find(*dims, rows.dim);
@@ -140,6 +110,27 @@ Need needOf(Operation *op, OpOperand &operand, const Rows &rows, Rows &needed) {
     needed.batch.push_back(place - dims->begin());
   }
   return Need::Rows;
+}
+
+bool isRepeated(Operation *op, const Rows &rows) {
+  auto repeats = dyn_cast<RowOpInterface>(op);
+  return repeats && repeats.repeatsAlong(rows.dim);
+}
+
+bool isOfRows(Operation *op, const Rows &rows) {
+  auto hasRows = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && rows.dim < tensor.getRank() && llvm::all_of(rows.batch, [&](int64_t dim) { return dim < tensor.getRank(); });
+  };
+  bool isMade = isRepeated(op, rows);
+  Rows needed;
+  for (OpOperand &operand : op->getOpOperands()) {
+    const Need need = needOf(operand, rows, needed);
+    if (need == Need::Unknown)
+      return false;
+    isMade |= need == Need::Rows;
+  }
+  return isMade && llvm::all_of(op->getResultTypes(), hasRows);
 }
 
 } // namespace tenon

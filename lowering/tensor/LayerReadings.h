@@ -36,8 +36,13 @@ Reading readingOf(mlir::OpResult result);
 std::pair<mlir::Value, llvm::SmallVector<int64_t>> indexOf(mlir::OpBuilder &builder, const Pick &pick, const Rows &rows);
 
 enum class Need { Whole, Rows, Unknown };
-/// What an op that is computed at `rows` of its results reads of an operand: all of it where it has no such rows, or `needed` of
-/// it. Unknown: the op mixes rows, draws by where its elements stand, or this cannot be said.
-Need needOf(mlir::Operation *op, mlir::OpOperand &operand, const Rows &rows, Rows &needed);
+/// What the op of an operand, computed at `rows` of its results, reads of it: all where it has no such rows, or `needed` of it.
+/// Unknown: the op mixes rows, asks where its elements stand, or does not say.
+Need needOf(mlir::OpOperand &operand, const Rows &rows, Rows &needed);
+
+/// Whether `rows` of its results are all the same, and made for nothing.
+bool isRepeated(mlir::Operation *op, const Rows &rows);
+/// Whether an op can be computed at `rows` of its results alone: they are made of rows of operands, or are repeated.
+bool isOfRows(mlir::Operation *op, const Rows &rows);
 
 } // namespace tenon

@@ -2,9 +2,10 @@
 """What the last layer of a stack leaves out changes nothing: losses and gradients of specs/last-layer.tn, whose recipe
 `part` reads some places, agree with those of `whole`, which reads all of them times 0.
 
-usage: last_layer.py [--spoil]
+usage: last_layer.py [--places] [--spoil]
 
-  --spoil  `whole` has another seed of the draws, which must be noticed
+  --places  of specs/last-layer-places.tn instead: what a layer knows of each place
+  --spoil   `whole` has another seed of the draws, which must be noticed
 """
 import argparse
 import os
@@ -16,17 +17,19 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
 import tensors  # noqa: E402
 
-SPEC = os.path.join(HERE, "specs", "last-layer.tn")
+SPECS = os.path.join(HERE, "specs")
 B, T, K, D = 3, 37, 5, 12
 
 
-def given(element, recipe):
+def given(element, recipe, places):
     count = B * T * D
     values = {"x": ([B, T, D], [0.05 * (k * 7 % 41) - 1 for k in range(count)]),
               "g": ([B, T, D], [0.1 * (k * 3 % 17) - 0.8 for k in range(count)])}
     if recipe == "whole":
         values["zero"] = ([B], [0.0] * B)
     inputs = {name: tensors.Tensor(element, shape, list(numbers)) for name, (shape, numbers) in values.items()}
+    if places:
+        return inputs
     inputs["at"] = tensors.Tensor("i32", [B, K], [(11 * k + 4) % T for k in range(B * K)])
     inputs["last"] = tensors.Tensor("i32", [B], [T - 1, 20, 0])
     return inputs
@@ -43,14 +46,16 @@ def apart(ours, theirs, least):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--places", action="store_true")
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
+    spec = os.path.join(SPECS, "last-layer-places.tn" if options.places else "last-layer.tn")
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for element, words, bound in (("f64", ["--f64"], 1e-12), ("f32", [], 2e-5)):
             for rate in (0.2, 0.0):
                 (loss, part), (other, whole) = [
-                    driver.gradients(folder, SPEC, given(element, recipe), "--recipe", recipe, *words,
+                    driver.gradients(folder, spec, given(element, recipe, options.places), "--recipe", recipe, *words,
                                      *driver.settings({"rate": rate}), "--init", "--seed",
                                      6 if options.spoil and recipe == "whole" else 5, "--tier", driver.best_tier())
                     for recipe in ("part", "whole")]

@@ -40,6 +40,21 @@ SmallVector<Value> demo::SoftsignOp::buildVjp(OpBuilder &builder, ArrayRef<Value
   return {g.div(resultGradients[0], g.mul(below, below))};
 }
 
+Value demo::TiltOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Value x = read(getX(), indices);
+  Value two = arith::ConstantIndexOp::create(builder, getLoc(), 2), none = arith::ConstantIndexOp::create(builder, getLoc(), 0);
+  Value rest = arith::RemUIOp::create(builder, getLoc(), indices.front(), two);
+  Value isEven = arith::CmpIOp::create(builder, getLoc(), arith::CmpIPredicate::eq, rest, none);
+  Value zero = arith::ConstantOp::create(builder, getLoc(), builder.getZeroAttr(x.getType()));
+  return arith::SelectOp::create(builder, getLoc(), isEven, x, zero);
+}
+/// Adding and subtracting 1.5 * 2^22 leaves halves.
+Value demo::HalvesOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Value x = read(getX(), indices);
+  Value large = arith::ConstantOp::create(builder, getLoc(), builder.getFloatAttr(cast<FloatType>(x.getType()), 6291456));
+  return arith::SubFOp::create(builder, getLoc(), arith::AddFOp::create(builder, getLoc(), x, large), large);
+}
+
 SmallVector<Value> demo::MirrorOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   return {demo::MirrorOp::create(builder, getLoc(), getY().getType(), resultGradients[0])};
 }

@@ -6,7 +6,7 @@
 
 // Blocks of all three directions, none of which divides its size.
 func.func @cut(%x: tensor<67x90xf32>, %w: tensor<70x90xf32>) {
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xf32>, tensor<70x90xf32> -> tensor<67x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 67 : i64, depth = 96 : i64, panels = 8 : i64, strip = 3 : i64}, "x86-64-v3" = {form = "strips", rows = 9 : i64, depth = 32 : i64, panels = 1 : i64, strip = 5 : i64}, "x86-64-v4" = {form = "strips", rows = 20 : i64, depth = 16 : i64, panels = 2 : i64, strip = 9 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<67x90xf32>, tensor<70x90xf32> -> tensor<67x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 67 : i64, depth = 96 : i64, panels = 8 : i64, strip = 3 : i64}, "x86-64-v3" = {form = "strips", rows = 9 : i64, depth = 32 : i64, panels = 1 : i64, strip = 5 : i64}, "x86-64-v4" = {form = "strips", rows = 20 : i64, depth = 16 : i64, panels = 2 : i64, staged = 0 : i64, strip = 9 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
@@ -16,7 +16,7 @@ func.func @cut(%x: tensor<67x90xf32>, %w: tensor<70x90xf32>) {
 
 // Few rows by strips, and where B is; by the rule, with bounds of its own.
 func.func @few(%x: tensor<3x90xf32>, %w: tensor<70x90xf32>) {
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<3x90xf32>, tensor<70x90xf32> -> tensor<3x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 2 : i64, depth = 48 : i64, panels = 3 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "streams", panels = 2 : i64}, "x86-64-v4" = {form = "by_size", rows = 2 : i64, whole = 16 : i64, depth = 16 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64, strip = 14 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<3x90xf32>, tensor<70x90xf32> -> tensor<3x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 2 : i64, depth = 48 : i64, panels = 3 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "streams", panels = 2 : i64}, "x86-64-v4" = {form = "by_size", rows = 2 : i64, whole = 16 : i64, depth = 16 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64, staged = 1 : i64, strip = 14 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
@@ -24,9 +24,24 @@ func.func @few(%x: tensor<3x90xf32>, %w: tensor<70x90xf32>) {
   return
 }
 
+// Rows whole pages apart where they are, and others through scratch.
+func.func @staged(%x: tensor<30x512xf64>, %w: tensor<70x512xf64>, %z: tensor<30x100xf32>, %v: tensor<100x70xf32>) {
+  %a = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<30x512xf64>, tensor<70x512xf64> -> tensor<30x70xf64> attributes {tenon.chosen = {portable = {form = "strips", rows = 30 : i64, depth = 256 : i64, panels = 8 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "strips", rows = 30 : i64, depth = 384 : i64, panels = 2 : i64, strip = 6 : i64}, "x86-64-v4" = {form = "strips", rows = 30 : i64, depth = 256 : i64, panels = 1 : i64, staged = 0 : i64, strip = 14 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f64):
+    tenon.put 0 [%i, %j], %sum : f64
+  }
+  %b = tenon.gemm %z[0, 2], %v[2, 1] rank 2 : tensor<30x100xf32>, tensor<100x70xf32> -> tensor<30x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 30 : i64, depth = 112 : i64, panels = 8 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "strips", rows = 30 : i64, depth = 112 : i64, panels = 2 : i64, strip = 6 : i64}, "x86-64-v4" = {form = "strips", rows = 16 : i64, depth = 48 : i64, panels = 3 : i64, staged = 1 : i64, strip = 14 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "a", %a : tensor<30x70xf64>
+  tenon.output 1 "b", %b : tensor<30x70xf32>
+  return
+}
+
 // Entries of a batch in tiles of their own, or several in one.
 func.func @batch(%x: tensor<7x20x24xf32>, %w: tensor<7x24x40xf32>) {
-  %y = tenon.gemm %x[0, 1, 3], %w[0, 3, 2] rank 3 : tensor<7x20x24xf32>, tensor<7x24x40xf32> -> tensor<7x20x40xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 20 : i64, depth = 32 : i64, panels = 8 : i64, entries = 7 : i64, strip = 1 : i64}, "x86-64-v3" = {form = "strips", rows = 11 : i64, depth = 16 : i64, panels = 2 : i64, entries = 3 : i64, strip = 6 : i64}, "x86-64-v4" = {form = "strips", rows = 20 : i64, depth = 32 : i64, panels = 1 : i64, entries = 1 : i64, strip = 13 : i64}}} {
+  %y = tenon.gemm %x[0, 1, 3], %w[0, 3, 2] rank 3 : tensor<7x20x24xf32>, tensor<7x24x40xf32> -> tensor<7x20x40xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 20 : i64, depth = 32 : i64, panels = 8 : i64, entries = 7 : i64, strip = 1 : i64}, "x86-64-v3" = {form = "strips", rows = 11 : i64, depth = 16 : i64, panels = 2 : i64, entries = 3 : i64, strip = 6 : i64}, "x86-64-v4" = {form = "strips", rows = 20 : i64, depth = 32 : i64, panels = 1 : i64, entries = 1 : i64, staged = 1 : i64, strip = 13 : i64}}} {
   ^bb0(%b: index, %i: index, %j: index, %sum: f32):
     tenon.put 0 [%b, %i, %j], %sum : f32
   }

@@ -138,3 +138,37 @@ func.func @f(%x: tensor<4x32xf32>, %w: tensor<32x32xf32>) attributes {tenon.kind
   }
   return
 }
+
+// -----
+// More loops in each other than there is room for their indices.
+func.func @f() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [], tenon.scratch = 0 : i64} {
+  tenon.loop 2 {
+  ^bb0(%d0: index):
+    tenon.loop 2 {
+    ^bb0(%d1: index):
+      tenon.loop 2 {
+      ^bb0(%d2: index):
+        tenon.loop 2 {
+        ^bb0(%d3: index):
+          tenon.loop 2 {
+          ^bb0(%d4: index):
+            tenon.loop 2 {
+            ^bb0(%d5: index):
+              tenon.loop 2 {
+              ^bb0(%d6: index):
+                tenon.loop 2 {
+                ^bb0(%d7: index):
+                  // expected-error @+1 {{expects at most 8 loops in each other, got 9}}
+                  tenon.loop 2 {
+                  ^bb0(%d8: index):
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return
+}

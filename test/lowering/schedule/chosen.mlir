@@ -10,6 +10,14 @@
 // RUN: tenon-opt %s %{schedule} | sed 's/rows = 250/rows = 100/g' | tenon-opt %{emit} | FileCheck %s --check-prefix=CUT
 // RUN: tenon-opt %s %{schedule} | sed 's/rows = 250/rows = 1000/g' | not tenon-opt %{emit} 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: tenon-opt %s %{gpu} | sed 's/side = 32/side = 12/' | not tenon-opt --tenon-emit-gpu 2>&1 | FileCheck %s --check-prefix=SIDE
+// Rows go through scratch by what is chosen, whatever lies between them; with scratch for none, none may.
+// DEFINE: %{high} = --tenon-emit-cpu=tier=x86-64-v4
+// RUN: tenon-opt %s %{schedule} | tenon-opt %{high} | FileCheck %s --check-prefix=STAGED
+// RUN: tenon-opt %s %{schedule} | sed 's/staged = 1/staged = 0/' | tenon-opt %{high} | FileCheck %s --check-prefix=PLACE --implicit-check-not=tn_gemm_widen_avx512_f32_rows
+// RUN: tenon-opt %s %{schedule} | sed 's/staged = 0/staged = 1/' | not tenon-opt %{high} 2>&1 | FileCheck %s --check-prefix=ROOM
+// STAGED: func.func private @tn_gemm_widen_avx512_f32_rows(
+// PLACE: llvm.func @tn_run_deep_avx512
+// ROOM: error: 'tenon.gemm' op expects for what is chosen 1771520 bytes of scratch, got 493568 as tenon.scratch
 // WHOLE-LABEL: llvm.func @tn_run_deep_avx2
 // WHOLE: llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %c16_i64) : !llvm.ptr
 // CUT-LABEL: llvm.func @tn_run_deep_avx2
@@ -19,7 +27,7 @@
 
 // A layer: few panels on a wide register tile, all of K at once.
 // CPU-LABEL: func.func @layer
-// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64, strip = 4 : i64}, "x86-64-v3" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 14 : i64}}, tenon.places
+// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64, strip = 4 : i64}, "x86-64-v3" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, staged = 0 : i64, strip = 14 : i64}}, tenon.places
 // GPU-LABEL: func.func @layer
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
 func.func @layer(%x: tensor<256x768xf32>, %w: tensor<3072x768xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
@@ -31,10 +39,10 @@ func.func @layer(%x: tensor<256x768xf32>, %w: tensor<3072x768xf32>) attributes {
   return
 }
 
-// A long K is split; a result of 16 x 16 takes a small block.
+// A long K is split, and its rows, whole pages apart, go through scratch where strips are high; a result of 16 x 16 takes a small block.
 // CPU-LABEL: func.func @deep
-// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 512 : i64, form = "strips", panels = 3 : i64, rows = 250 : i64, strip = 14 : i64}}
-// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 16 : i64, form = "strips", panels = 1 : i64, rows = 16 : i64, strip = 14 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 512 : i64, form = "strips", panels = 3 : i64, rows = 250 : i64, staged = 1 : i64, strip = 14 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 16 : i64, form = "strips", panels = 1 : i64, rows = 16 : i64, staged = 0 : i64, strip = 14 : i64}}
 // GPU-LABEL: func.func @deep
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 16 : i64, depth = 16 : i64, form = "fma", own = 2 : i64, rows = 16 : i64}}

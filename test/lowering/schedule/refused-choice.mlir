@@ -177,3 +177,15 @@ func.func @optimize() attributes {tenon.kind = "train", tenon.dims = [], tenon.s
   tenon.output 0 "norm", %norm : tensor<f64>
   return
 }
+
+// -----
+// Whether rows go through scratch is a choice where strips are high.
+func.func @staged(%x: tensor<64x32xf32>, %w: tensor<40x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects staged for x86-64-v4 from 0 to 1, got 2}}
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<64x32xf32>, tensor<40x32xf32> -> tensor<64x40xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 64 : i64, depth = 32 : i64, panels = 1 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "strips", rows = 64 : i64, depth = 32 : i64, panels = 1 : i64, strip = 6 : i64}, "x86-64-v4" = {form = "strips", rows = 64 : i64, depth = 32 : i64, panels = 1 : i64, strip = 14 : i64, staged = 2 : i64}}} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<64x40xf32>
+  return
+}

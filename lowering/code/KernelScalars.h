@@ -1,0 +1,11 @@
+// The scalar code that a kernel's code is made of.
+#pragma once
+#include "mlir/IR/Operation.h"
+
+namespace tenon {
+
+/// Asks `check` about each op of a kernel's regions, in their order, and about those outside that compute scalars for them, which
+/// the code repeats. Fails at the first one that does.
+mlir::LogicalResult checkScalarsOf(mlir::Operation *kernel, llvm::function_ref<mlir::LogicalResult(mlir::Operation &)> check);
+
+} // namespace tenon
