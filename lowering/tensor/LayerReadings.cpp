@@ -18,9 +18,7 @@ std::optional<int64_t> numberOf(AffineExpr size) {
 std::optional<Pick> pickOf(SliceOp slice) {
   const auto dim = int64_t(slice.getDim());
   std::optional<int64_t> rows = numberOf(sizesOf(tensorOf(slice.getY()))[dim]);
-  if (!rows || !numberOf(slice.getLow().getResult(0)))
-    return std::nullopt;
-  return Pick{slice, dim, *rows, true};
+  return rows ? std::optional(Pick{slice, dim, *rows, true}) : std::nullopt;
 }
 
 std::optional<Pick> pickOf(GatherOp gather) {
@@ -40,11 +38,29 @@ std::optional<Pick> pickOf(GatherOp gather) {
   return gather.getClamp() ? std::nullopt : std::optional(pick);
 }
 
+/// The first place of a slice, which may be told by the dims of a run ("the last one"), as a tensor.
+Value placeOf(OpBuilder &builder, SliceOp slice, RankedTensorType type) {
+  Build g(builder, slice.getLoc());
+  if (std::optional<int64_t> number = numberOf(slice.getLow().getResult(0)))
+    return g.constant(type, double(*number));
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  return g.broadcast(SizeOp::create(builder, slice.getLoc(), scalar, slice.getLow()), {}, type);
+}
+
 std::optional<Pick> pickOf(OpOperand &use) {
   if (auto slice = dyn_cast<SliceOp>(use.getOwner()))
     return pickOf(slice);
   auto gather = dyn_cast<GatherOp>(use.getOwner());
   return gather && use.getOperandNumber() == 0 ? pickOf(gather) : std::nullopt;
+}
+
+/// Whether a score is more than a product of queries and keys, such as one by relative position, or values differ by query:
+/// fusion knows these by the places of the queries, which rows that data name do not have any more.
+bool readsPlaces(AttendOp attend) {
+  SmallVector<int64_t> ofValue = labelsOf(attend.getLabels()[attend.getScores().size() + attend.getMasks().size()]);
+  return !llvm::all_of(attend.getScores(), [](Value score) { return isa_and_nonnull<DotOp>(score.getDefiningOp()); }) ||
+         llvm::any_of(attend.getQueries().value_or(ArrayRef<int64_t>()),
+                      [&](int64_t query) { return llvm::is_contained(ofValue, query); });
 }
 
 /// The dimensions of the results that those of an operand are (others are summed over), where a row of the results is made of the
@@ -54,7 +70,7 @@ std::optional<SmallVector<int64_t>> dimsInResult(Operation *op, OpOperand &opera
   if (auto dot = dyn_cast<DotOp>(op))
     return llvm::to_vector(number == 0 ? dot.getALabels() : dot.getBLabels());
   if (auto attend = dyn_cast<AttendOp>(op)) {
-    if (attend.getRate().convertToDouble() != 0)
+    if (attend.getRate().convertToDouble() != 0 || readsPlaces(attend))
       return std::nullopt;
     return labelsOf(attend.getLabels()[number]);
   }
@@ -101,7 +117,7 @@ Reading readingOf(OpResult result) {
   reading.rows = {result.getResultNumber(), reading.picks.front().dim, batch.takeVector()};
   llvm::sort(reading.rows.batch);
   std::optional<int64_t> all = numberOf(sizesOf(tensorOf(result))[reading.rows.dim]);
-  if (all && 2 * reading.count <= *all)
+  if (all ? 2 * reading.count <= *all : reading.count == 1) // a run brings at least one, nearly always more
     reading.kind = Reading::InRows;
   return reading;
 }
@@ -110,7 +126,7 @@ std::pair<Value, SmallVector<int64_t>> indexOf(OpBuilder &builder, const Pick &p
   if (auto slice = dyn_cast<SliceOp>(pick.op)) {
     Build g(builder, slice.getLoc());
     RankedTensorType type = RankedTensorType::get({pick.rows}, builder.getI32Type());
-    Value low = g.constant(type, double(*numberOf(slice.getLow().getResult(0))));
+    Value low = placeOf(builder, slice, type);
     return {pick.rows == 1 ? low : g.add(IotaOp::create(builder, slice.getLoc(), type, 0), low), {int64_t(rows.batch.size())}};
   }
   GatherOp gather = pick.gather();
