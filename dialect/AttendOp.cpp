@@ -50,8 +50,21 @@ LogicalResult AttendOp::verify() {
 }
 
 /// Dropped probabilities are drawn by where they stand.
+/// Whether a score is more than a product of queries and keys, such as one by relative position, or values differ by query:
+/// fusion knows these by the places of the queries, which rows that data name do not have any more.
+static bool readsPlaces(AttendOp attend) {
+  SmallVector<int64_t> ofValue = labelsOf(attend.getLabels()[attend.getScores().size() + attend.getMasks().size()]);
+  auto isProduct = [](Value score) {
+    Operation *maker = score.getDefiningOp();
+    return maker && maker->hasTrait<Contraction>();
+  };
+  return !llvm::all_of(attend.getScores(), isProduct) ||
+         llvm::any_of(attend.getQueries().value_or(ArrayRef<int64_t>()),
+                      [&](int64_t query) { return llvm::is_contained(ofValue, query); });
+}
+
 std::optional<SmallVector<int64_t>> AttendOp::dimsInResults(OpOperand &operand) {
-  if (getRate().convertToDouble() != 0)
+  if (getRate().convertToDouble() != 0 || readsPlaces(*this))
     return std::nullopt;
   return labelsOf(getLabels()[operand.getOperandNumber()]);
 }

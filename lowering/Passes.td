@@ -90,18 +90,21 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
 def LastLayer : Pass<"tenon-last-layer", "::mlir::func::FuncOp"> {
   let summary = "of the last layer of a stack, what is read of it";
   let description = [{
-    In functions that train: a stack of layers of whose results one is not read at all (XLNet's content stream behind the last
-    layer), or read in some rows alone (`h[T: at]`, a gather along one dimension of known size, of at most half of it), becomes
-    two: all layers but the last, and one of the last layer. That one does not compute what nobody reads, and rows only where
-    they are read: the gather goes in front of what says that rows of its results are made of rows (`RowOpInterface`, formulas of
-    elements, views: also contractions, normalizations, softmax, reductions and the queries of attention), as far as everything
-    that reads them reads those rows; keys and values are of all places. Several gathers of one result are one, whose parts are
-    read. Dropout draws what it draws for these rows of the whole; the gather stays behind attention that drops probabilities, and
-    behind whatever else asks where its elements stand.
+    A stack of layers of whose results one is not read at all (XLNet's content stream behind the last layer), or read in some
+    rows alone (`h[T: at]`, a gather along one dimension of known size, of at most half of it; of a size that a run brings,
+    one row, such as the first or last place), becomes two: all layers but the last, and one of the last layer. That one does
+    not compute what nobody reads, and rows only where they are read: the gather goes in front of what says that rows of its
+    results are made of rows (`RowOpInterface`, formulas of elements, views: also contractions, normalizations, softmax,
+    reductions and the queries of attention), as far as everything that reads them reads those rows; keys and values are of all
+    places. Several gathers of one result are one, whose parts are read. Dropout draws what it draws for these rows of the whole;
+    the gather stays behind attention that drops probabilities, has a score that is more than a contraction (relative positions,
+    slopes) or values that differ by query (of picked rows it could not be fused), and behind whatever else asks where its
+    elements stand.
 
-    A stack stays as it is where no contraction and no attention of its last layer becomes smaller, where rounds may not run, or
-    where it is within another loop. Gradients of parameters of the last layer are sums over the rows that are read, in their
-    order.
+    A stack stays as it is where no contraction and no attention of its last layer becomes smaller, where rounds may not run,
+    or where it is within another loop. No value changes, to the bit, since sums of a contraction are chains that do not ask
+    how many rows there are (tiles of AMX, which few rows do not take, have another order than pairs). Gradients of parameters
+    of the last layer are sums over the rows that are read, in their order.
     Before attention is fused and before differentiation. Complexity: a look at each use of the layer's values.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];

@@ -298,9 +298,6 @@ void LastLayerOf::part() {
 struct LastLayer : impl::LastLayerBase<LastLayer> {
   using LastLayerBase::LastLayerBase;
   void runOnOperation() override {
-    auto kind = getOperation()->getAttrOfType<StringAttr>("tenon.kind");
-    if (!kind || kind.getValue() != "train")
-      return;
     for (StackOp stack : llvm::to_vector(getOperation().getBody().front().getOps<StackOp>()))
       LastLayerOf(stack).run();
   }

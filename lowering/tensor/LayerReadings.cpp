@@ -17,9 +17,7 @@ std::optional<int64_t> numberOf(AffineExpr size) {
 std::optional<Pick> pickOf(SliceOp slice) {
   const auto dim = int64_t(slice.getDim());
   std::optional<int64_t> rows = numberOf(sizesOf(tensorOf(slice.getY()))[dim]);
-  if (!rows || !numberOf(slice.getLow().getResult(0)))
-    return std::nullopt;
-  return Pick{slice, dim, *rows, true};
+  return rows ? std::optional(Pick{slice, dim, *rows, true}) : std::nullopt;
 }
 
 std::optional<Pick> pickOf(GatherOp gather) {
@@ -37,6 +35,15 @@ std::optional<Pick> pickOf(GatherOp gather) {
     if (int64_t(k) != pick.dim && label != int64_t(k) - (int64_t(k) > pick.dim && !pick.keepsDim))
       return std::nullopt;
   return gather.getClamp() ? std::nullopt : std::optional(pick);
+}
+
+/// The first place of a slice, which may be told by the dims of a run ("the last one"), as a tensor.
+Value placeOf(OpBuilder &builder, SliceOp slice, RankedTensorType type) {
+  Build g(builder, slice.getLoc());
+  if (std::optional<int64_t> number = numberOf(slice.getLow().getResult(0)))
+    return g.constant(type, double(*number));
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  return g.broadcast(SizeOp::create(builder, slice.getLoc(), scalar, slice.getLow()), {}, type);
 }
 
 std::optional<Pick> pickOf(OpOperand &use) {
@@ -71,7 +78,7 @@ Reading readingOf(OpResult result) {
   reading.rows = {result.getResultNumber(), reading.picks.front().dim, batch.takeVector()};
   llvm::sort(reading.rows.batch);
   std::optional<int64_t> all = numberOf(sizesOf(tensorOf(result))[reading.rows.dim]);
-  if (all && 2 * reading.count <= *all)
+  if (all ? 2 * reading.count <= *all : reading.count == 1) // a run brings at least one, nearly always more
     reading.kind = Reading::InRows;
   return reading;
 }
@@ -80,7 +87,7 @@ std::pair<Value, SmallVector<int64_t>> indexOf(OpBuilder &builder, const Pick &p
   if (auto slice = dyn_cast<SliceOp>(pick.op)) {
     Build g(builder, slice.getLoc());
     RankedTensorType type = RankedTensorType::get({pick.rows}, builder.getI32Type());
-    Value low = g.constant(type, double(*numberOf(slice.getLow().getResult(0))));
+    Value low = placeOf(builder, slice, type);
     return {pick.rows == 1 ? low : g.add(IotaOp::create(builder, slice.getLoc(), type, 0), low), {int64_t(rows.batch.size())}};
   }
   GatherOp gather = pick.gather();

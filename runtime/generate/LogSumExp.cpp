@@ -9,13 +9,13 @@
 namespace tenon::generate {
 namespace {
 
-// The compiler cuts them into the vectors that the processor has; lanes do not meet before the end.
+// The compiler cuts them into the vectors that a function may use; lanes do not meet before the end.
 constexpr size_t kLanes = 8;
 using Reals [[gnu::vector_size(kLanes * sizeof(double))]] = double;
 using Bits [[gnu::vector_size(kLanes * sizeof(int64_t))]] = int64_t;
 
 /// Lanes behind the last value are `rest`.
-void load(Reals &lanes, const double *values, size_t count, double rest) {
+[[gnu::always_inline]] inline void load(Reals &lanes, const double *values, size_t count, double rest) {
   if (count < kLanes)
     lanes = Reals{} + rest;
   std::memcpy(&lanes, values, (count < kLanes ? count : kLanes) * sizeof(double));
@@ -23,7 +23,7 @@ void load(Reals &lanes, const double *values, size_t count, double rest) {
 
 /// e^x for x <= 0: 2^n e^r with |r| <= ln 2 / 2, e^r by Taylor's polynomial, whose first term left out is below 1e-17. Below
 /// -700, where the result no longer counts beside 1, it is that of -700.
-void exponential(Reals &x) {
+[[gnu::always_inline]] inline void exponential(Reals &x) {
   constexpr double kRound = 6755399441055744.0; // 1.5 2^52: added and taken away, what is left is an integer
   constexpr double kHighLn2 = 0x1.62e42fefa3800p-1, kLowLn2 = 0x1.ef35793c76730p-45;
   constexpr double kTerms[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040,
@@ -44,9 +44,8 @@ void exponential(Reals &x) {
   x = sum * power;
 }
 
-} // namespace
-
-double logSumExp(const double *values, size_t count) {
+/// Compiled once for each width of vectors. Nothing is contracted, so all have the same bits.
+[[gnu::always_inline]] inline double sumOf(const double *values, size_t count) {
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
   Reals highest = Reals{} + kLowest, lanes;
   for (size_t i = 0; i < count; i += kLanes) {
@@ -71,6 +70,17 @@ double logSumExp(const double *values, size_t count) {
   for (size_t i = 0; i < kLanes; ++i)
     sum += sums[i];
   return most + std::log(sum);
+}
+
+[[gnu::target("avx512f")]] double sumByWideVectors(const double *values, size_t count) { return sumOf(values, count); }
+
+} // namespace
+
+double logSumExpByNarrowVectors(const double *values, size_t count) { return sumOf(values, count); }
+
+double logSumExp(const double *values, size_t count) {
+  static const bool isWide = __builtin_cpu_supports("avx512f"); // and the operating system saves the registers
+  return isWide ? sumByWideVectors(values, count) : logSumExpByNarrowVectors(values, count);
 }
 
 } // namespace tenon::generate

@@ -39,6 +39,18 @@ TEST(LogSumExp, AgreesWithThePlainForm) {
     }
 }
 
+TEST(LogSumExp, HasTheSameBitsByVectorsOfEachWidth) {
+  for (size_t count : {1, 7, 8, 9, 1000})
+    for (double scale : {1e-3, 1.0, 30.0, 500.0}) {
+      std::vector<double> row = randomRow(count, scale, count + 1);
+      const double wide = logSumExp(row.data(), count);
+      EXPECT_EQ(wide, logSumExpByNarrowVectors(row.data(), count)) << count << " " << scale;
+      for (double &value : row) // another number is seen
+        value += 1e-12 * std::max(std::abs(wide), 1.0);
+      EXPECT_NE(wide, logSumExpByNarrowVectors(row.data(), count)) << count << " " << scale;
+    }
+}
+
 TEST(LogSumExp, CountsEveryValue) {
   std::vector<double> row(19, 0.0);
   for (size_t i = 0; i < row.size(); ++i) { // a value that is left out, or read twice, is seen

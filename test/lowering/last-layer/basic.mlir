@@ -103,3 +103,76 @@ func.func @stream(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) attributes {tenon.ki
   tenon.output 0 "loss", %l : tensor<f32>
   return
 }
+
+// -----
+tenon.parameter @w stacked : tensor<4x8x8xf32>
+
+// The last one of the places that a run brings, in an entry that does not train.
+// CHECK-LABEL: func.func @last
+// CHECK: %[[H:.*]] = tenon.stack 3(%arg1)
+// CHECK: %[[PLACE:.*]] = tenon.size #[[LAST:.*]] : tensor<i32>
+// CHECK: %[[AT:.*]] = tenon.broadcast %[[PLACE]] [] : tensor<i32> -> tensor<1xi32>
+// CHECK: %[[IN:.*]] = tenon.gather %[[H]][%{{.*}}] dim 0 x_dims [-1, 1] index_dims [0] : {{.*}} -> tensor<1x8xf32
+// CHECK: tenon.stack 1 from 3(%[[IN]])
+// CHECK: tenon.dot %{{.*}}[0, 2], %{{.*}}[1, 2] : tensor<1x8xf32{{.*}} -> tensor<1x8xf32
+func.func @last(%T: index, %x: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
+  %h = tenon.stack 4 (%x) : (tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>) -> tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>> {
+  ^bb0(%d: index, %c: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>):
+    %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+    %y = tenon.dot %c[0, 2], %w[1, 2] : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>, tensor<8x8xf32> -> tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>
+    tenon.yield %y : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>
+  }
+  %m = tenon.slice %h 0 from affine_map<(d0) -> (d0 - 1)> : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>> -> tensor<1x8xf32>
+  tenon.output 0 "y", %m : tensor<1x8xf32>
+  return
+}
+
+// -----
+tenon.parameter @w stacked : tensor<4x8x8xf32>
+
+// A score by relative position: attention is whole, so that it can be fused, and what stands behind it is of the row.
+// CHECK-LABEL: func.func @position
+// CHECK: tenon.stack 1 from 3(%{{.*}}) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+// CHECK: tenon.gather %{{.*}} dim 1 x_dims [0, -1] index_dims [0, 1] : tensor<16x31xf32>, tensor<16x16xi32> -> tensor<16x16xf32>
+// CHECK: %[[ALL:.*]] = tenon.attend {{.*}} -> tensor<16x8xf32>
+// CHECK: %[[ROW:.*]] = tenon.gather %[[ALL]]
+// CHECK: tenon.dot %[[ROW]][0, 2], %{{.*}}[1, 2] : tensor<1x8xf32>, tensor<8x8xf32> -> tensor<1x8xf32>
+func.func @position(%x: tensor<16x8xf32>, %r: tensor<31x8xf32>, %place: tensor<16x16xi32>) attributes {tenon.kind = "eval", tenon.dims = [], tenon.states = []} {
+  %h = tenon.stack 4 (%x) : (tensor<16x8xf32>) -> tensor<16x8xf32> {
+  ^bb0(%d: index, %c: tensor<16x8xf32>):
+    %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+    %s = tenon.dot %c[0, 2], %c[1, 2] : tensor<16x8xf32>, tensor<16x8xf32> -> tensor<16x16xf32>
+    %t = tenon.dot %c[0, 2], %r[1, 2] : tensor<16x8xf32>, tensor<31x8xf32> -> tensor<16x31xf32>
+    %p = tenon.gather %t[%place] dim 1 x_dims [0, -1] index_dims [0, 1] : tensor<16x31xf32>, tensor<16x16xi32> -> tensor<16x16xf32>
+    %a = tenon.attend scores(%s, %p) masks() value(%c) depth %d labels [[0, 2], [0, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x8xf32>, index) -> tensor<16x8xf32>
+    %y = tenon.dot %a[0, 2], %w[1, 2] : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
+    tenon.yield %y : tensor<16x8xf32>
+  }
+  %m = tenon.slice %h 0 from affine_map<() -> (0)> : tensor<16x8xf32> -> tensor<1x8xf32>
+  %l = tenon.reduce sum %m [0, 1] : tensor<1x8xf32> -> tensor<f32>
+  tenon.output 0 "loss", %l : tensor<f32>
+  return
+}
+
+// -----
+tenon.parameter @w stacked : tensor<4x8x8xf32>
+
+// Values that differ by query: the same.
+// CHECK-LABEL: func.func @values
+// CHECK: tenon.stack 1 from 3(%{{.*}}) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+// CHECK: %[[ALL:.*]] = tenon.attend {{.*}} -> tensor<16x8xf32>
+// CHECK: tenon.gather %[[ALL]]
+func.func @values(%x: tensor<16x8xf32>, %v: tensor<16x16x8xf32>) attributes {tenon.kind = "eval", tenon.dims = [], tenon.states = []} {
+  %h = tenon.stack 4 (%x) : (tensor<16x8xf32>) -> tensor<16x8xf32> {
+  ^bb0(%d: index, %c: tensor<16x8xf32>):
+    %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+    %s = tenon.dot %c[0, 2], %c[1, 2] : tensor<16x8xf32>, tensor<16x8xf32> -> tensor<16x16xf32>
+    %a = tenon.attend scores(%s) masks() value(%v) depth %d labels [[0, 2], [0, 2, 1]] scale 1.0 rate 0.0 site 0 {queries = array<i64: 0>} : (tensor<16x16xf32>, tensor<16x16x8xf32>, index) -> tensor<16x8xf32>
+    %y = tenon.dot %a[0, 2], %w[1, 2] : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
+    tenon.yield %y : tensor<16x8xf32>
+  }
+  %m = tenon.slice %h 0 from affine_map<() -> (0)> : tensor<16x8xf32> -> tensor<1x8xf32>
+  %l = tenon.reduce sum %m [0, 1] : tensor<1x8xf32> -> tensor<f32>
+  tenon.output 0 "loss", %l : tensor<f32>
+  return
+}

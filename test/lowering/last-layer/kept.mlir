@@ -1,4 +1,4 @@
-// Stacks that stay whole: what is read is more than half, or all of it too; places are mixed behind what would be smaller; nothing large becomes smaller; another index; an entry that does not train.
+// Stacks that stay whole: what is read is more than half, or all of it too; places are mixed behind what would be smaller; nothing large becomes smaller; as many rows as a run brings.
 // RUN: tenon-opt %s --split-input-file --tenon-last-layer | FileCheck %s --implicit-check-not='tenon.stack 3' --implicit-check-not='tenon.stack 1'
 
 tenon.parameter @w stacked : tensor<4x8x8xf32>
@@ -73,16 +73,17 @@ func.func @apart(%x: tensor<16x8xf32>, %z: tensor<16x8xf32>) attributes {tenon.k
   return
 }
 
-// CHECK-LABEL: func.func @out
+// How many of how many rows is known in the run alone.
+// CHECK-LABEL: func.func @several
 // CHECK: tenon.stack 4
-func.func @out(%x: tensor<16x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %h = tenon.stack 4 (%x) : (tensor<16x8xf32>) -> tensor<16x8xf32> {
-  ^bb0(%d: index, %c: tensor<16x8xf32>):
+func.func @several(%K: index, %T: index, %x: tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>, %at: tensor<?xi32, affine_map<(d0, d1) -> (d0)>>) attributes {tenon.kind = "out", tenon.dims = ["K", "T"], tenon.states = []} {
+  %h = tenon.stack 4 (%x) : (tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>) -> tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>> {
+  ^bb0(%d: index, %c: tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>):
     %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
-    %y = tenon.dot %c[0, 2], %w[1, 2] : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
-    tenon.yield %y : tensor<16x8xf32>
+    %y = tenon.dot %c[0, 2], %w[1, 2] : tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>, tensor<8x8xf32> -> tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>
+    tenon.yield %y : tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>
   }
-  %m = tenon.slice %h 0 from affine_map<() -> (0)> : tensor<16x8xf32> -> tensor<1x8xf32>
-  tenon.output 0 "y", %m : tensor<1x8xf32>
+  %m = tenon.gather %h[%at] dim 0 x_dims [-1, 1] index_dims [0] : tensor<?x8xf32, affine_map<(d0, d1) -> (d1, 8)>>, tensor<?xi32, affine_map<(d0, d1) -> (d0)>> -> tensor<?x8xf32, affine_map<(d0, d1) -> (d0, 8)>>
+  tenon.output 0 "y", %m : tensor<?x8xf32, affine_map<(d0, d1) -> (d0, 8)>>
   return
 }
