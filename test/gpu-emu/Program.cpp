@@ -127,7 +127,7 @@ Expected<std::unique_ptr<orc::LLJIT>> makeJit(const std::string &processor) {
   }
   for (const char *flushes : {"avx512bf16", "avxneconvert"}) // denormals, when they convert to bf16; PTX does not
     host->getFeatures().AddFeature(flushes, false);
-  host->setCodeGenOptLevel(CodeGenOptLevel::Default);
+  host->setCodeGenOptLevel(CodeGenOptLevel::None); // a kernel is compiled for longer than it runs
   return orc::LLJITBuilder()
       .setJITTargetMachineBuilder(std::move(*host))
       .setLinkProcessSymbolsByDefault(false)

@@ -118,23 +118,35 @@ def measured(row, parts, lines):
     return worst, found, best
 
 
-def run(folder, row, seed, fault, target):
-    """The output of `tenon train` and its exit code; chance, found and optimum; the processor time."""
+def texts(folder):
+    """Of all specifications in it, by name."""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".tn"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found[name] = file.read()
+    return found
+
+
+def run(folder, row, seed, fault, target, made):
+    """The output of `tenon train` and its exit code; chance, found and optimum; the processor time. `made`: by artifact, of which
+    specifications it was made before."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     shifted = fault if isinstance(fault, tuple) else ()
     settings, words, parts = prepare(folder, row, seed, shifted)
     spec = specification(folder, row, {} if shifted else fault, settings)
-    artifact = os.path.join(folder, "artifact")
+    artifact, wanted = folder + "-artifact", texts(folder)
     compiled = ["tenon", "compile", spec, *of_model(row), "--entry", "train", "--entry", "eval",
                 *(["--target", target] if target else ["--tier", os.environ.get("TENON_TIER", "best")]), "-o", artifact]
     command = ["tenon", "train", artifact, *words, "--steps", str(row["steps"]), *([] if target else ["--threads", "1"]),
                "--out", os.path.join(folder, "run"), "--quiet"]
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    for each in (compiled, command):
+    for each in [command] if made.get(artifact) == wanted else [compiled, command]:
         done = subprocess.run(each, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             break
+        made[artifact] = wanted
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
     if done.returncode != 0:
@@ -161,12 +173,14 @@ def judged(row, name, what, done, figures, seconds):
 
 
 def learn(folder, name, options):
-    row, fine = MODELS[name], True
+    row, fine, made = MODELS[name], True, {}
     faults = {"right": row["faults"][options.spoil] if options.spoil else {}, **row["faults"]}
     for what, fault in faults.items():
         if options.only in (None, what) and (what == "right" or not row.get("waits")):
-            place = os.path.join(folder, f"{name}-{what}".replace(" ", "-").replace(",", ""))
-            fine = judged(row, name, what, *run(place, row, options.seed, fault, options.target)) and fine
+            # Other data lie where those of the right run lay, so that its specification and with it its artifact are the same.
+            place = f"{name}-{'right' if isinstance(fault, tuple) else what}".replace(" ", "-").replace(",", "")
+            figures = run(os.path.join(folder, place), row, options.seed, fault, options.target, made)
+            fine = judged(row, name, what, *figures) and fine
     return fine
 
 
