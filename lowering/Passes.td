@@ -103,8 +103,8 @@ def LastLayer : Pass<"tenon-last-layer", "::mlir::func::FuncOp"> {
 
     A stack stays as it is where no contraction and no attention of its last layer becomes smaller, where rounds may not run,
     or where it is within another loop. No value changes, to the bit, since sums of a contraction are chains that do not ask
-    how many rows there are (tiles of AMX, which few rows do not take, have another order than pairs). Gradients of parameters
-    of the last layer are sums over the rows that are read, in their order.
+    how many rows there are (but where a target has an instruction of another order for many rows). Gradients of parameters of
+    the last layer are sums over the rows that are read, in their order.
     Before attention is fused and before differentiation. Complexity: a look at each use of the layer's values.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];
