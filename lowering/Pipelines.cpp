@@ -26,7 +26,7 @@ static void buildFusePipeline(OpPassManager &module, const FormOptions &options)
 
 static void buildTrainPipeline(OpPassManager &module, const FormOptions &options) {
   const Target *target = findTarget(options.target.getValue()); // null: reported where kernels are selected
-  module.addNestedPass<func::FuncOp>(createDifferentiate({/*saveOperands=*/target && waitsForMemory(*target)}));
+  module.addNestedPass<func::FuncOp>(createDifferentiate({/*saveOperands=*/target && target->waitsForMemory()}));
   module.addPass(createAddOptimizer());
   module.addNestedPass<func::FuncOp>(createSimplify({/*afterDifferentiation=*/true}));
 }

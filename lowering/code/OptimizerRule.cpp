@@ -15,6 +15,19 @@ using tenon::schema::Trust;
 
 namespace tenon {
 
+/// Whether the second moment is a fading mean of squares: it is corrected, and the direction is divided by its root.
+static bool averagesSquares(Moments moments) {
+  switch (moments) {
+  case Moments::Squares:
+    return true;
+  case Moments::Momentum:
+  case Moments::Sign:
+  case Moments::Largest:
+    return false;
+  }
+  llvm_unreachable("moments without code");
+}
+
 /// Short forms for reals.
 static Value sum(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
 static Value minus(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
@@ -38,7 +51,7 @@ RuleNumbers ruleNumbers(ImplicitLocOpBuilder &builder, OptimizeOp op, Value step
   if (formOf(op).correction == Correction::None)
     return numbers;
   numbers.fading1 = fading("beta1");
-  if (ruleOf(op).moments == Moments::Squares)
+  if (averagesSquares(ruleOf(op).moments))
     numbers.fading2 = fading("beta2");
   return numbers;
 }
@@ -46,7 +59,7 @@ RuleNumbers ruleNumbers(ImplicitLocOpBuilder &builder, OptimizeOp op, Value step
 RuleCode::RuleCode(ImplicitLocOpBuilder &builder, OptimizeOp op, Type type, const RuleNumbers &numbers, Value rate, Value decay)
     : builder(builder), op(op), type(type), rule(ruleOf(op)), form(formOf(op)), updates(numbers.updates) {
   const double b1 = settingOf(op, "beta1"), b2 = settingOf(op, "beta2");
-  const bool usesSecond = rule.moments == Moments::Squares;
+  const bool usesSecond = averagesSquares(rule.moments);
   Value stepRate = rate;
   switch (form.correction) {
   case Correction::None:
@@ -145,7 +158,7 @@ RuleCode::Step RuleCode::step(Value p, Value g, ElementMoments before) {
 
 Value RuleCode::direction(Value p, ElementMoments moments) {
   Value m = firstScale ? times(builder, moments.first, firstScale) : moments.first, v = moments.second;
-  if (rule.moments == Moments::Squares)
+  if (averagesSquares(rule.moments))
     v = sum(builder, math::SqrtOp::create(builder, secondScale ? times(builder, v, secondScale) : v), eps);
   Value result = over(builder, m, v);
   if (isRectified)

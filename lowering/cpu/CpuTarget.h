@@ -11,6 +11,8 @@ public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
   void registerPasses() const override; // CpuPasses.cpp
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
+  /// Its caches keep what the next pass over a row reads.
+  bool waitsForMemory() const override { return false; }
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
   std::optional<int64_t> mostLoops() const override;
   /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.

@@ -4,6 +4,7 @@
 #include "lowering/gpu/ColumnFolds.h"
 #include "lowering/gpu/LaneCode.h"
 #include "lowering/gpu/OnlineFolds.h"
+#include "lowering/gpu/Places.h"
 #include "lowering/gpu/RowBarriers.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -19,7 +20,8 @@ constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
 /// So many elements keep all threads of a GPU busy with several each.
 constexpr int64_t kManyElements = int64_t(1) << 17;
 /// Elements that a thread reads before it goes on with them, where they are no vector and so many that this fills all threads.
-constexpr int64_t kApart = 4;
+/// A text may say another number, up to kMostApart.
+constexpr int64_t kApart = 4, kMostApart = 16;
 /// The same where a block has a long row, whose memory it waits for (measured: gradients of logits in 2.0 ms with 4 of them, 1.6
 /// with 8, 1.5 with 12).
 constexpr int64_t kApartOfRow = 12;
@@ -38,22 +40,26 @@ public:
       return choice;
     auto known = dyn_cast<AffineConstantExpr>(inner);
     if (hasLongRows())
-      return makeChoice(nest.getContext(), kRow, {{"threads", threadsFor(inner)}, {"vector", 1}});
-    if (flattened || (known && known.getValue() <= kFewElements))
-      return makeChoice(nest.getContext(), kElements, {{"threads", threadsFor(elements())}, {"vector", usefulLanes()}});
+      return chooseRow(1);
+    if (flattened || (known && known.getValue() <= kFewElements)) {
+      const int64_t lanes = usefulLanes();
+      return makeChoice(nest.getContext(), kElements,
+                        {{"threads", threadsFor(elements())}, {"vector", lanes}, {"apart", usefulApart(lanes)}});
+    }
     if (readsAcrossRows())
-      return makeChoice(nest.getContext(), kRows, {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}});
-    const int64_t lanes = lanesOfRow();
-    return makeChoice(nest.getContext(), kRow, {{"threads", threadsFor(inner.floorDiv(lanes))}, {"vector", lanes}});
+      return makeChoice(nest.getContext(), kRows,
+                        {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}, {"apart", usefulApartOfRow(kThreadsOfRows, 1)}});
+    return chooseRow(lanesOfRow());
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
     const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
-    SmallVector<ChoiceForm> forms{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}}}};
+    const ChoiceNumber places{"apart", 1, kMostApart}, ofElements{"apart", 1, hasLoops() ? 1 : kMostApart};
+    SmallVector<ChoiceForm> forms{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}, ofElements}}};
     if (!flattened || !rows.empty())
-      forms.push_back({kRow, {ofBlock, {"vector", 1, lanesOfRow(), 1, true}}});
+      forms.push_back({kRow, {ofBlock, {"vector", 1, lanesOfRow(), 1, true}, places}});
     if (!flattened && readsAcrossRows())
-      forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}});
+      forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock, places}});
     ColumnFolds columns(nest, flattened);
     if (columns.fits())
       forms.push_back(columns.form());
@@ -65,6 +71,10 @@ public:
       flattened = {};
     rowsOfBlock = choice->number("rows").value_or(1);
     vector = choice->number("vector").value_or(1);
+    apart = choice->number("apart").value_or(1);
+    if (!perBlock && vector > 1 && apart > 1)
+      return nest.emitOpError("expects in ") << kChosen << " elements either beside each other or apart, got vector " // S11
+                                             << vector << " and apart " << apart;
     llvm::SetVector<Value> read;
     nest.walk([&](AtOp at) { read.insert(at.getTensor()); });
     Launch launch{
@@ -75,7 +85,7 @@ public:
     if (choice->form() == ColumnFolds::kForm)
       return columns.generate(sequence, *choice, launch);
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
-      return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : apart() * threads);
+      return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : apart * threads);
     };
     launch.body = [&](KernelCode &code) {
       ScalarCode scalars(code, nest->getResults());
@@ -124,6 +134,34 @@ private:
   int64_t usefulLanes() {
     auto known = dyn_cast<AffineConstantExpr>(elements());
     return known && known.getValue() < kManyElements ? 1 : lanesOfElements();
+  }
+  /// Whether an element has loops of its own.
+  bool hasLoops() {
+    return nest
+        .walk([&](Operation *op) {
+          return isa<FoldOp>(op) || (isa<EachOp>(op) && op != flattened) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+  /// How many elements of different places a thread reads at once.
+  int64_t usefulApart(int64_t lanes) {
+    auto known = dyn_cast<AffineConstantExpr>(elements());
+    return lanes == 1 && !hasLoops() && known && known.getValue() >= kManyElements * kApart ? kApart : 1;
+  }
+  /// The same of the inner dimensions of a row: as many as one of them has places for.
+  int64_t usefulApartOfRow(int64_t threads, int64_t lanes) {
+    int64_t most = 1;
+    for (EachOp each : block.getOps<EachOp>())
+      if (mayLieApart(ownOps(each.getBody().front()), std::min(lanes, lanesOfInner(*each))))
+        for (int64_t number : {kApart, kApartOfRow})
+          if (hasPlacesFor(each, threads, number))
+            most = std::max(most, number);
+    return most;
+  }
+  DictionaryAttr chooseRow(int64_t lanes) {
+    const int64_t threads = threadsFor(inner.floorDiv(lanes));
+    return makeChoice(nest.getContext(), kRow,
+                      {{"threads", threads}, {"vector", lanes}, {"apart", usefulApartOfRow(threads, lanes)}});
   }
   bool hasLongRows() {
     auto known = dyn_cast<AffineConstantExpr>(inner), count = dyn_cast<AffineConstantExpr>(product(rows, nest.getContext()));
@@ -202,23 +240,12 @@ private:
     return divide(code.builder, code.size(elements()), constant(code.builder, vector));
   }
 
-  /// How many elements of different places a thread reads at once.
-  int64_t apart() {
-    auto known = dyn_cast<AffineConstantExpr>(elements());
-    const bool loops =
-        nest.walk([&](Operation *op) {
-              return isa<FoldOp>(op) || (isa<EachOp>(op) && op != flattened) ? WalkResult::interrupt() : WalkResult::advance();
-            })
-            .wasInterrupted();
-    return vector == 1 && !loops && known && known.getValue() >= kManyElements * kApart ? kApart : 1;
-  }
-
   void emitGrid(KernelCode &code, ScalarCode &scalars) {
     auto &builder = code.builder;
     Value size = constant(builder, code.threads), step = multiply(builder, code.blocks(), size), count = vectors(code);
     Value first = add(builder, multiply(builder, code.block(), size), code.thread());
-    if (apart() > 1)
-      first = emitApart(code, scalars, nest->getResults(), sources(), sizes(), {first, step, count, kApart},
+    if (apart > 1)
+      first = emitApart(code, scalars, nest->getResults(), sources(), sizes(), {first, step, count, apart},
                         [&](LaneCode &lanes) { emitElement(lanes); });
     code.strided(first, step, count, [&](Value number) { emitElements(code, scalars, number); });
   }
@@ -238,36 +265,23 @@ private:
         element.emitOp(op);
   }
 
-  /// Emits what all places of an inner dimension share, once, and collects the other ops.
-  static void emitShared(ScalarCode &scalars, Block &body, SmallVector<Operation *> &own) {
-    llvm::DenseSet<Value> varying(body.args_begin(), body.args_end());
-    for (Operation &op : body)
-      if (isa<PutOp>(op) || readsAny(op, varying)) {
-        varying.insert(op.result_begin(), op.result_end());
-        own.push_back(&op);
-      } else if (!isa<YieldOp>(op)) {
-        scalars.emitOp(op);
-      }
-  }
-
   /// The places of an inner dimension that are a thread's.
   void emitEach(KernelCode &code, ScalarCode &scalars, EachOp each, Value first, Value step) {
     auto &builder = code.builder;
     SmallVector<AffineExpr> inside = llvm::to_vector(each.getSizes().getResults());
     Block &body = each.getBody().front();
-    SmallVector<Operation *> own;
-    emitShared(scalars, body, own);
+    const llvm::SetVector<Operation *> own = ownOps(body);
+    for (Operation &op : body)
+      if (!own.contains(&op) && !isa<YieldOp>(op))
+        scalars.emitOp(op);
     auto emit = [&](auto &element) {
       for (Operation *op : own)
         element.emitOp(*op);
     };
     const int64_t lanes = std::min(vector, lanesOfInner(*each));
     Value size = constant(builder, lanes), count = divide(builder, code.size(product(inside, nest.getContext())), size);
-    auto known = dyn_cast<AffineConstantExpr>(product(inside, nest.getContext()));
-    const bool loops = llvm::any_of(own, [](Operation *op) { return isa<FoldOp, EachOp>(op); });
-    const int64_t together = known && known.getValue() >= code.threads * kApartOfRow ? kApartOfRow : kApart;
-    if (lanes == 1 && !loops && known && known.getValue() >= code.threads * together)
-      first = emitApart(code, scalars, nest->getResults(), body.getArguments(), inside, {first, step, count, together},
+    if (apart > 1 && mayLieApart(own, lanes) && hasPlacesFor(each, code.threads, apart))
+      first = emitApart(code, scalars, nest->getResults(), body.getArguments(), inside, {first, step, count, apart},
                         [&](LaneCode &all) { emit(all); });
     code.strided(first, step, count, [&](Value number) {
       scalars.bindSplit(body.getArguments(), multiply(builder, number, size), inside);
@@ -357,6 +371,7 @@ private:
   AffineExpr inner;                    // the most places of an inner dimension of a row, where these are known
   bool perBlock = false;               // a block per row, or for several
   int64_t rowsOfBlock = 1, vector = 1; // vector: elements beside each other that a thread has, or that it has of a row at a time
+  int64_t apart = 1;                   // the same of elements that lie apart, where they are no vector
 };
 
 } // namespace

@@ -283,10 +283,10 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
       return signalPassFailure();
     }
     copyExchangedCarries(getOperation());
-    deliverCarriesFirst(getOperation(), /*byNests=*/fuse && waitsForMemory(*chosen));
+    deliverCarriesFirst(getOperation(), /*byNests=*/fuse && chosen->waitsForMemory());
     Selector(getOperation(), fuse, *chosen).run();
     dropUnusedResults(getOperation());
-    if (fuse && waitsForMemory(*chosen))
+    if (fuse && chosen->waitsForMemory())
       joinNests(getOperation());
   }
 };

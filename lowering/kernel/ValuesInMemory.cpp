@@ -6,8 +6,6 @@ using namespace mlir;
 
 namespace tenon {
 
-bool waitsForMemory(const Target &target) { return target.device() != "host"; }
-
 bool isAddress(Operation *op) { return op->hasTrait<Address>(); }
 
 bool isKernel(Operation *op) {
@@ -44,7 +42,7 @@ unsigned costOf(Operation *op) {
 class MemoryChoice {
 public:
   MemoryChoice(bool fuse, const Target &target, llvm::DenseSet<Value> &inMemory)
-      : fuse(fuse), mostCostOfOperand(target.mostCostOfOperand()), mostCostInRows(waitsForMemory(target) ? 2 : 0),
+      : fuse(fuse), mostCostOfOperand(target.mostCostOfOperand()), mostCostInRows(target.waitsForMemory() ? 2 : 0),
         inMemory(inMemory) {}
   void decide(Block &block);
 

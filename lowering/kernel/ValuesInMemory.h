@@ -7,10 +7,6 @@ namespace tenon {
 
 class Target;
 
-/// Whether elementwise kernels wait for memory rather than compute: on devices beside the host. Less is stored there, nests that
-/// read the same are one (JoinNests.h), and what contractions read is saved for the backward pass.
-bool waitsForMemory(const Target &target);
-
 /// Ops that are no element computations, and contractions: their tensor operands must exist in memory.
 bool isKernel(mlir::Operation *op);
 /// Ops whose results are addresses: nothing is computed for them.

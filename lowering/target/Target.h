@@ -1,5 +1,6 @@
 // A target: all that the compiler asks of the machine that it compiles for, from the selection of kernels to the code and the
-// manifest of the artifact. A target has a folder and a library of its own; Targets.cpp names it, and nothing else does.
+// manifest of the artifact. A target has a folder and a library of its own; Targets.cpp alone includes it. By its name the CPU
+// is the default of options and commands (Compile.h, Pipelines.h, tools/compiler/CommandLine.h), and the runtime opens a device.
 #pragma once
 #include "dialect/TenonDialect.h"
 #include "lowering/target/KernelNeeds.h"
@@ -95,6 +96,12 @@ public:
   /// block of columns. What costs more is made in memory before; with 0 what is joined as well, whose parts are else read where
   /// they lie.
   virtual unsigned mostCostOfOperand() const { return 6; }
+  /// Whether elementwise kernels wait for memory rather than for arithmetic: reading a tensor of the same size once more costs
+  /// them more than computing an element again at the price of two additions, or taking part in a pass over its row. Then passes
+  /// over rows compute such elements where they read them, nests that read the same tensor become one (JoinNests.h), carries
+  /// are delivered by nests that can be one with others, and what contractions read is saved for the backward pass, however
+  /// cheap it is to make. Else a value that several passes read is made once, and each nest is a kernel of its own.
+  virtual bool waitsForMemory() const = 0;
   /// What it chooses for a kernel op of an entry: a form and its numbers for each variant of the code (Choice.h). Null: nothing
   /// is chosen.
   virtual mlir::DictionaryAttr choose(KernelOpInterface kernel) const { return {}; }

@@ -59,7 +59,7 @@ func.func @attention(%q: tensor<1x20x2x8xf32>, %k: tensor<1x20x2x8xf32>, %v: ten
 
 // A row by one thread, by few, by many; rows that are neighbours in memory by a block for several, and by slices.
 func.func @rows(%x: tensor<33x70xf32>) {
-  %a = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64, vector = 1 : i64}}} {
+  %a = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64, vector = 1 : i64, apart = 1 : i64}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -68,7 +68,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 1 : i64}}} {
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 1 : i64, apart = 1 : i64}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -77,7 +77,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64}}} {
+  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64, apart = 1 : i64}}} {
   ^bb0(%j: index):
     %s = tenon.fold sum affine_map<() -> (33)> : f32 {
     ^bb1(%i: index):
@@ -97,7 +97,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%j], %s : f32
   }
-  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64}}} {
+  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64, apart = 1 : i64}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -109,5 +109,32 @@ func.func @rows(%x: tensor<33x70xf32>) {
   tenon.output 2 "c", %c : tensor<70xf32>
   tenon.output 3 "d", %d : tensor<70xf32>
   tenon.output 4 "f", %f : tensor<33xf32>
+  return
+}
+
+// Elements that lie apart, of a space and of rows: other numbers of them than the chosen one, with a rest.
+func.func @apart(%x: tensor<33x170xf32>) {
+  %a = tenon.nest affine_map<() -> (33, 170)> : tensor<33x170xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 64 : i64, vector = 1 : i64, apart = 3 : i64}}} {
+  ^bb0(%i: index, %j: index):
+    %e = tenon.at %x[%i, %j] : tensor<33x170xf32> -> f32
+    %d = arith.negf %e : f32
+    tenon.put 0 [%i, %j], %d : f32
+  }
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33x170xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 1 : i64, apart = 5 : i64}}} {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (170)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x170xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.each affine_map<() -> (170)> {
+    ^bb1(%j: index):
+      %e = tenon.at %x[%i, %j] : tensor<33x170xf32> -> f32
+      %d = arith.subf %e, %s : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "a", %a : tensor<33x170xf32>
+  tenon.output 1 "b", %b : tensor<33x170xf32>
   return
 }

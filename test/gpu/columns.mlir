@@ -50,7 +50,7 @@ func.func @gains(%T: index, %C: index, %x: tensor<3x?x?xf32, #x>, %g: tensor<3x?
 
 // A fold that needs another one's value is made where that is known.
 // CHECK-LABEL: func.func @variance
-// CHECK: tenon.chosen = {sm_80 = {form = "elements"
+// CHECK: tenon.chosen = {sm_80 = {apart = 1 : i64, form = "elements"
 func.func @variance(%T: index, %C: index, %x: tensor<3x?x?xf32, #x>) attributes {tenon.kind = "out", tenon.dims = ["T", "C"], tenon.states = []} {
   %y = tenon.nest affine_map<(d0, d1) -> ()> : tensor<?xf32, #c> {
     tenon.each #c {
@@ -76,7 +76,7 @@ func.func @variance(%T: index, %C: index, %x: tensor<3x?x?xf32, #x>) attributes 
 
 // Few terms are the work of a thread.
 // CHECK-LABEL: func.func @few
-// CHECK: tenon.chosen = {sm_80 = {form = "elements"
+// CHECK: tenon.chosen = {sm_80 = {apart = 1 : i64, form = "elements"
 func.func @few(%T: index, %C: index, %x: tensor<3x?x?xf32, #x>) attributes {tenon.kind = "out", tenon.dims = ["T", "C"], tenon.states = []} {
   %y = tenon.nest affine_map<(d0, d1) -> (d0)> : tensor<?x?xf32, affine_map<(d0, d1) -> (d0, d1)>> {
   ^bb0(%i: index):

@@ -70,3 +70,32 @@ func.func @nest(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.dim
   tenon.output 0 "a", %a : tensor<70x50xf32>
   return
 }
+
+// -----
+// A thread has elements beside each other or apart, not both; those with loops of their own it has one by one.
+func.func @both(%x: tensor<70x48xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen elements either beside each other or apart, got vector 4 and apart 2}}
+  %a = tenon.nest affine_map<() -> (70, 48)> : tensor<70x48xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64, vector = 4 : i64, apart = 2 : i64}}} {
+  ^bb0(%i: index, %j: index):
+    %e = tenon.at %x[%i, %j] : tensor<70x48xf32> -> f32
+    tenon.put 0 [%i, %j], %e : f32
+  }
+  tenon.output 0 "a", %a : tensor<70x48xf32>
+  return
+}
+
+// -----
+func.func @loops(%x: tensor<70x48xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects apart for sm_80 from 1 to 1, got 2}}
+  %a = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "elements", threads = 96 : i64, vector = 1 : i64, apart = 2 : i64}}} {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (48)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %x[%i, %j] : tensor<70x48xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%i], %s : f32
+  }
+  tenon.output 0 "a", %a : tensor<70xf32>
+  return
+}

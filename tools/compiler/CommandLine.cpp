@@ -179,9 +179,9 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread.insert("--without-sources");
   if (std::set<std::string>{"ast", "checked", "graph", "tenon", "fused", "grad"}.count(stage))
     unread.insert("--simple-kernels");
-  if (stage == "llvm" || line.target == "cpu")
+  if (stage == "llvm" || line.isForHost())
     unread.insert("--save-gpu-ir");
-  if (line.target != "cpu" || (stage != "lib" && stage != "obj" && stage != "asm"))
+  if (!line.isForHost() || (stage != "lib" && stage != "obj" && stage != "asm"))
     unread.insert("--quick");
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--numerics", "--grad", "--decomposed", "--target"});
@@ -190,7 +190,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
                    "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
-      const bool isOfTarget = option->get_name() == (line.target == "cpu" ? "--save-gpu-ir" : "--quick");
+      const bool isOfTarget = option->get_name() == (line.isForHost() ? "--save-gpu-ir" : "--quick");
       complain(option->get_name() + " has no effect on " + (isOfTarget ? "the target " + line.target : "--emit=" + stage));
       return false;
     }

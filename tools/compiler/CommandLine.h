@@ -5,12 +5,15 @@
 
 namespace tenon::compiler {
 
+/// The target whose code the processor of this machine runs: the default of --target. TENON_TIER and --quick are its own.
+constexpr const char *kHostTarget = "cpu";
+
 struct CommandLine {
   enum class Command { Check, Compile, Explain, Format, Help } command = Command::Help;
-  CheckOptions check;                   // also `path`
-  std::string output, name;             // of the artifact
-  std::string kernelDirectory;          // where LLVM's code of a GPU's kernels is kept
-  std::string target = "cpu", numerics; // numerics: empty, f32, bf16, f16 or tf32
+  CheckOptions check;                         // also `path`
+  std::string output, name;                   // of the artifact
+  std::string kernelDirectory;                // where LLVM's code of a GPU's kernels is kept
+  std::string target = kHostTarget, numerics; // numerics: empty, f32, bf16, f16 or tf32
   bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, quick = false, defaultRecipe = false,
        noRecipe = false, jsonDiagnostics = false, json = false, withoutSources = false;
   std::vector<std::string> tiers;     // empty: all
@@ -19,6 +22,7 @@ struct CommandLine {
   std::string code;                   // explain
   std::vector<std::string> files;     // fmt; "-": standard input
   bool checkOnly = false;             // fmt
+  bool isForHost() const { return target == kHostTarget; }
 };
 
 /// "tenon: error: .." on stderr, whatever the text holds that came from outside. Each of the two that link this file has its own.

@@ -1,5 +1,6 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
 #include "runtime/device/Cpu.h"
+#include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Interface.h"
 #include "tools/tenon/Cache.h"
 #include "tools/tenon/KeptSources.h"
@@ -50,7 +51,7 @@ Expected<void *> openCompiler() {
                 concat("cannot open the compiler: ", reason));
 }
 
-bool isForHost(const ModelOptions &options) { return options.target.empty() || options.target == "cpu"; }
+bool isForHost(const ModelOptions &options) { return options.target.empty() || options.target == compiler::kHostTarget; }
 
 /// Only the tier that will run is compiled, which takes a third of the time: the one that is asked for, as the runtime has it
 /// (HostDevice.cpp), or the best of this machine. All: empty.

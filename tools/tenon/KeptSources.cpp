@@ -130,7 +130,7 @@ ModelOptions optionsOf(const compiler::CommandLine &line) {
   ModelOptions options;
   options.source = line.check.path;
   options.model = line.check.model;
-  options.target = line.target == "cpu" ? "" : line.target;
+  options.target = line.isForHost() ? "" : line.target;
   options.numerics = line.numerics;
   options.name = line.name;
   for (const auto &[name, value] : line.check.set)

@@ -130,9 +130,9 @@ func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v:
 // CPU: tenon.nest {{.*}}tenon.chosen = {portable = {form = "rows", rows = 50 : i64}, "x86-64-v3"
 // Nests: a thread per element; a block per row that is reduced; a block for rows that are neighbours in memory.
 // GPU-LABEL: func.func @nests
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "elements", threads = 256 : i64, vector = 1 : i64}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "rows", rows = 32 : i64, threads = 256 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 1 : i64, form = "elements", threads = 256 : i64, vector = 1 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 1 : i64, form = "row", threads = 32 : i64, vector = 2 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 1 : i64, form = "rows", rows = 32 : i64, threads = 256 : i64}}
 func.func @nests(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.nest affine_map<() -> (70, 50)> : tensor<70x50xf32> {
   ^bb0(%i: index, %j: index):
@@ -160,5 +160,57 @@ func.func @nests(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.di
   tenon.output 0 "a", %a : tensor<70x50xf32>
   tenon.output 1 "b", %b : tensor<70xf32>
   tenon.output 2 "c", %c : tensor<50xf32>
+  return
+}
+
+// How many elements that lie apart a thread reads before it goes on: one of few, four where there are many, twelve of a long row, whose sum it takes one by one.
+// GPU-LABEL: func.func @apart
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 1 : i64, form = "elements", threads = 256 : i64, vector = 1 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 4 : i64, form = "elements", threads = 256 : i64, vector = 1 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 4 : i64, form = "row", threads = 256 : i64, vector = 1 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 12 : i64, form = "row", threads = 256 : i64, vector = 1 : i64}}
+func.func @apart(%ax: tensor<71x51xf32>, %bx: tensor<701x751xf32>, %cx: tensor<7x1025xf32>, %dx: tensor<7x3073xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %a = tenon.nest affine_map<() -> (71, 51)> : tensor<71x51xf32> {
+  ^bb0(%i: index, %j: index):
+    %e = tenon.at %ax[%i, %j] : tensor<71x51xf32> -> f32
+    tenon.put 0 [%i, %j], %e : f32
+  }
+  %b = tenon.nest affine_map<() -> (701, 751)> : tensor<701x751xf32> {
+  ^bb0(%i: index, %j: index):
+    %e = tenon.at %bx[%i, %j] : tensor<701x751xf32> -> f32
+    tenon.put 0 [%i, %j], %e : f32
+  }
+  %c = tenon.nest affine_map<() -> (7)> : tensor<7x1025xf32> {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (1025)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %cx[%i, %j] : tensor<7x1025xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.each affine_map<() -> (1025)> {
+    ^bb1(%j: index):
+      %e = tenon.at %cx[%i, %j] : tensor<7x1025xf32> -> f32
+      %d = arith.subf %e, %s : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  %d = tenon.nest affine_map<() -> (7)> : tensor<7x3073xf32> {
+  ^bb0(%i: index):
+    %s = tenon.fold sum affine_map<() -> (3073)> : f32 {
+    ^bb1(%j: index):
+      %e = tenon.at %dx[%i, %j] : tensor<7x3073xf32> -> f32
+      tenon.yield %e : f32
+    }
+    tenon.each affine_map<() -> (3073)> {
+    ^bb1(%j: index):
+      %e = tenon.at %dx[%i, %j] : tensor<7x3073xf32> -> f32
+      %d = arith.subf %e, %s : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "a", %a : tensor<71x51xf32>
+  tenon.output 1 "b", %b : tensor<701x751xf32>
+  tenon.output 2 "c", %c : tensor<7x1025xf32>
+  tenon.output 3 "d", %d : tensor<7x3073xf32>
   return
 }

@@ -35,6 +35,7 @@ public:
       return notSupported(kernel) << "anything but a nest on the target counting";
     return KernelNeeds{{"count"}, {getAffineConstantExpr(1000, kernel->getContext())}, 640};
   }
+  bool waitsForMemory() const override { return true; }
   std::vector<std::string> variants() const override { return {"one", "two", "three"}; }
   std::vector<std::string> variantsOf(ModuleOp) const override { return {"one", "two"}; }
   LogicalResult emit(ModuleOp module, ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
