@@ -19,7 +19,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".py", ".cu")
 CASES = (".mlir", ".test")
-TEXT = CODE + (".tn", ".mlir", ".md", ".test", ".txt", ".cmake", ".json", ".in", "")
+NARROW = CODE + (".sh", ".def")  # lines of IR and CHECK in tests are as long as what is printed
+TEXT = NARROW + (".tn", ".mlir", ".md", ".test", ".txt", ".cmake", ".json", ".in", "")
 LINES, HARD_LINES = 400, 800
 FUNCTION, HARD_FUNCTION = 60, 120
 COLUMNS = 130  # as in .clang-format
@@ -83,13 +84,15 @@ def tracked(folder):
 
 
 def kind(name, path):
-    """The ending, or what it would be: a program of Python need not have one."""
+    """The ending, or what it would be: a program of Python or the shell need not have one."""
     extension = os.path.splitext(name)[1]
     if extension:
         return extension
     with open(path, "rb") as file:
         first = file.readline(80)
-    return ".py" if first.startswith(b"#!") and b"python" in first else ""
+    if not first.startswith(b"#!"):
+        return ""
+    return ".py" if b"python" in first else ".sh" if re.search(rb"\b(ba)?sh\b", first) else ""
 
 
 def findings(name, path):
@@ -113,7 +116,7 @@ def findings(name, path):
         if length > HARD_FUNCTION:
             yield number, f"a function of {length} lines, more than {HARD_FUNCTION}: split it by concern"
     for number, line in enumerate(lines, 1):
-        if extension in CODE and len(line) > COLUMNS:
+        if extension in NARROW and len(line) > COLUMNS:
             yield number, f"{len(line)} columns, more than {COLUMNS}"
         if extension in CODE and "\t" in line:
             yield number, "a tab: indent with spaces"

@@ -7,8 +7,10 @@ lint-ops.py [--dialect DIR] [--tests DIR]
 
 An op is there where a line that has to match says tenon.NAME: no label, which only says where to look, no -NOT, and no line of
 a prefix that no FileCheck of the file reads. Each op: somewhere. An op with a gradient: in differentiate/, and there in a file
-saved-*, which shows what a stack keeps for it. A kernel: in schedule/, with its places. An op with elements: in select-kernels/,
-which shows its scalar code; the op is gone there, so that it counts where its function has lines that are compared.
+saved-*, which shows what a stack keeps for it. A kernel: in select-kernels/, where it stays or is made, and in schedule/, with
+its places. An op with elements: in select-kernels/, which shows its scalar code. What else can stand in the kernel form: in
+schedule/, the scalar ops of KernelOps.td as they are; reads and writes (MemoryOpInterface) become places. An op that is gone
+after a pass counts where its function has lines that are compared.
 But for the first, what must not match has to be said beside it: a -NOT under the same label, or --implicit-check-not.
 Prints what is missing, then the counts.
 """
@@ -21,17 +23,23 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OP = re.compile(r'^def Tenon_\w+Op : (Tenon_\w+)<"(\w+)"(.*?)[{;]', re.M | re.S)
 CLASS = re.compile(r"^class (Tenon_\w+)<.*?\{$|^class (Tenon_\w+)<[^;{]*;", re.M | re.S)
 SUFFIX = r"(?:-(NEXT|SAME|DAG|EMPTY|LABEL|NOT|COUNT-\d+))?(?:\{LITERAL\})?:"
+MADE = re.compile(r'^\s*(?:%.* = )?"?tenon\.(\w+)')
+# Folder, beginning of the file's name, what the definition of an op says that has to be there, whether it is gone then.
+STAGES = (("", "", "", False), ("differentiate", "", "DifferentiableOpInterface", False),
+          ("differentiate", "saved-", "DifferentiableOpInterface", False), ("select-kernels", "", "ElementOpInterface", True),
+          ("select-kernels", "", "KernelOpInterface", False), ("schedule", "", "KernelOpInterface", False),
+          ("schedule", "", "KernelOps.td", False), ("schedule", "", "MemoryOpInterface", True))
 UNSAVED = {"stack", "attend"}  # a stack is what keeps; attend is gone before anything is kept
 
 
 def ops(folder):
-    """Name of each op, and the interfaces that its definition or that of its class names."""
+    """Name of each op, and its file with the interfaces that its definition or that of its class names."""
     texts = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(".td"):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                texts.append(file.read())
-    classes = {found[1] or found[2]: found[0] for text in texts for found in CLASS.finditer(text)}
+                texts.append((name, file.read()))
+    classes = {found[1] or found[2]: found[0] for _, text in texts for found in CLASS.finditer(text)}
 
     def said(text, seen=()):
         for name in re.findall(r"Tenon_\w+", text):
@@ -39,7 +47,7 @@ def ops(folder):
                 text += said(classes[name], (*seen, name))
         return text
 
-    return {found[2]: said(found[1] + found[3]) for text in texts for found in OP.finditer(text)}
+    return {found[2]: name + said(found[1] + found[3]) for name, text in texts for found in OP.finditer(text)}
 
 
 def prefixes(text):
@@ -64,7 +72,7 @@ def blocks(text):
     for line in text.split("\n"):
         check = line_of.match(line) if line_of else None
         if not check:
-            made |= set() if line.lstrip().startswith("//") else set(re.findall(r'= "?tenon\.(\w+)', line))
+            made |= set() if line.lstrip().startswith("//") else set(MADE.findall(line))
         elif check[2] == "LABEL":
             yield made, named, compared, refused
             made, named, compared, refused = set(), set(), False, False
@@ -97,13 +105,12 @@ def main():
     options = parser.parse_args()
     all_ops = ops(options.dialect)
     missing = 0
-    for folder, prefix, interface in (("", "", ""), ("differentiate", "", "DifferentiableOpInterface"),
-                                      ("differentiate", "saved-", "DifferentiableOpInterface"),
-                                      ("select-kernels", "", "ElementOpInterface"), ("schedule", "", "KernelOpInterface")):
-        found, strict = checked(os.path.join(options.tests, folder), prefix, folder == "select-kernels")
+    for folder, prefix, interface, gone in STAGES:
+        found, strict = checked(os.path.join(options.tests, folder), prefix, gone)
         where = f"{folder}/{prefix + '*' if prefix else ''}" if folder else "any test of a stage"
         for name, says in sorted(all_ops.items()):
-            if interface not in says or folder == "differentiate" and name in UNSAVED:
+            stays = interface == "MemoryOpInterface" and "KernelOpInterface" in says  # a launch that appends
+            if interface not in says or stays or folder == "differentiate" and name in UNSAVED:
                 continue
             if name not in found:
                 print(f"tenon.{name}: in no compared line of {where}")

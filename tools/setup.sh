@@ -1,4 +1,5 @@
-# Shared by tools/quickstart and tools/check: packages, configuration and build. Sourced by bash, with `set -eu`, from the repository root.
+# Shared by tools/quickstart and tools/check: packages, configuration and build. Sourced by bash, with `set -eu`, from the
+# repository root.
 
 BUILD=${TENON_BUILD:-build}
 
@@ -21,7 +22,8 @@ missing_packages() {
 
 # Debian's own archives hold every package in the version the build was made for, LLVM 22 among the security updates of Debian 12.
 install_packages() {
-  command -v dpkg-query >/dev/null || die "this is not a Debian system: install what tools/packages.txt names by hand, then run cmake (CONTRIBUTING.md)"
+  command -v dpkg-query >/dev/null ||
+    die "this is not a Debian system: install what tools/packages.txt names by hand, then run cmake (CONTRIBUTING.md)"
   local missing; missing=$(missing_packages | tr '\n' ' ')
   if [ -z "$missing" ]; then say "Packages: all of tools/packages.txt are installed"; return; fi
   say "Packages: installing $missing"
@@ -42,6 +44,10 @@ build_jobs() {
 
 configure_and_build() { # targets; none: everything
   say "Build: $BUILD with $(build_jobs) jobs"
-  if [ ! -f "$BUILD/build.ninja" ]; then cmake --preset release -B "$BUILD" >"$BUILD.log" 2>&1 || { cat "$BUILD.log" >&2; die "cmake failed"; }; rm -f "$BUILD.log"; fi
-  ninja -C "$BUILD" -j "$(build_jobs)" "$@" || die "the build failed; run the same command again after mending what the message above names"
+  if [ ! -f "$BUILD/build.ninja" ]; then
+    cmake --preset release -B "$BUILD" >"$BUILD.log" 2>&1 || { cat "$BUILD.log" >&2; die "cmake failed"; }
+    rm -f "$BUILD.log"
+  fi
+  ninja -C "$BUILD" -j "$(build_jobs)" "$@" ||
+    die "the build failed; run the same command again after mending what the message above names"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiled optimizers and schedules against published values (optimizers.json) and against the rules written out here, in f64.
 
-usage: optimizers.py published|rules [--spoil]
+usage: optimizers.py published|rules|covered [--spoil]
 
 The gradient of a step is whatever the test wants: the loss is the sum of parameter times a row of a frozen table, and the input
 picks the row. Steps are made through the C interface, so that a schedule can be asked at any step number.
@@ -10,11 +10,15 @@ picks the row. Steps are made through the C interface, so that a schedule can be
   rules      rules x schedules x groups x clipping, twelve steps over tensors that cross tiles, with a step whose gradient is not
              finite
              --spoil: each rule here decays by a millionth more
+  covered    every optimizer of the table that checker and compiler read has a case in optimizers.json and one in
+             optimizer_rules.py, every schedule one in either
+             --spoil: without the cases of one of them after the other
 """
 import argparse
 import json
 import math
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -209,13 +213,38 @@ def follow(model, rule, schedule, own, clip, rows, flat, what, spoil):
     model.close()
 
 
+def covered(spoil):
+    with open(os.path.join(HERE, "optimizers.json"), encoding="utf-8") as file:
+        values = json.load(file)
+    published_rates = [case["schedule"] for case in values["schedules"]]
+    cases = {"optimizer": {"optimizers.json": [case["optimizer"] for case in values["optimizers"]],
+                           "optimizer_rules.py": list(OPTIMIZERS)},
+             "schedule": {"optimizers.json or optimizer_rules.py": published_rates + list(SCHEDULES)}}
+    names = {family: {where: {text.split("(")[0] for text in texts} for where, texts in lists.items()}
+             for family, lists in cases.items()}
+    known = [line.split("\t") for line in subprocess.check_output(["tenon-recipe-forms"], text=True).splitlines()]
+    known = [(family, form.split("(")[0]) for family, works, form, _ in known if works == "1" and family in cases]
+    asked = [(family, name, where) for family, name in known for where in cases[family]]
+    if spoil:
+        noticed = 0
+        for family, name, where in asked:
+            names[family][where].remove(name)
+            noticed += [row for row in asked if row[1] not in names[row[0]][row[2]]] == [(family, name, where)]
+            names[family][where].add(name)
+        raise Wrong(f"{noticed} of {len(asked)} missing cases are noticed")
+    for family, name, where in asked:
+        if name not in names[family][where]:
+            raise Wrong(f"{family} {name}: no case in {where}")
+    print(f"{len(known)} optimizers and schedules have cases")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["published", "rules"])
+    parser.add_argument("part", choices=["published", "rules", "covered"])
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     try:
-        (published if options.part == "published" else rules)(options.spoil)
+        {"published": published, "rules": rules, "covered": covered}[options.part](options.spoil)
     except Wrong as error:
         print(f"WRONG: {error}")
         return 1
