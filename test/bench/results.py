@@ -62,6 +62,7 @@ def wanted(row):
     """Floor and goal that rows.json has now, also where they were others when the row was timed."""
     with open(os.path.join(HERE, "rows.json"), encoding="utf-8") as file:
         now = json.load(file)[row["row"]]
+    now |= now.get(numerics(row) if numerics(row) != "f32" else row["tier"], {})
     return str(now["floor"]), str(now["goal"])
 
 
@@ -99,11 +100,18 @@ def whole(rows):
 
 
 def mixed(rows):
-    """docs/measurements.md: bf16 on both sides."""
-    heads = ["row", "threads", "Tenon", "stock", "eager", "compiled", "ratio", "memory, MiB, ours / theirs", "date"]
+    """docs/measurements.md: bf16 on both sides. Shares are of the peak of the instruction that is named, where it was probed."""
+    heads = ["row", "threads", "tier", "Tenon", "stock", "eager", "compiled", "ratio", "share of peak, ours / theirs",
+             "peak, GFLOP/s", "memory, MiB, ours / theirs", "date"]
+
+    def shares(row):
+        if "peak_of" not in row:
+            return ["", ""]
+        return [f"{row['tenon']['share_of_peak']:.0%} / {row[row['fastest']]['share_of_peak']:.0%}",
+                f"{row['peak_gflops']:.0f}, `{row['peak_of']}`"]
     return plain([row for row in rows if numerics(row) == "bf16"], heads, lambda row: [
-        TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"),
-        rate(row, "compiled"), f"**{row['ratio']:.2f}**",
+        TITLES[row["row"]], str(row["threads"]), row["tier"], rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"),
+        rate(row, "compiled"), f"**{row['ratio']:.2f}**", *shares(row),
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}", row["date"]])
 
 
