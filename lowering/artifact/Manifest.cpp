@@ -144,22 +144,25 @@ json::Object memoryJson(const ManifestFacts &facts, const ScheduledEntry &planne
   return object;
 }
 
-/// {"sm_80": {"form": "mma", "rows": 64, ..}}
-json::Object choicesJson(DictionaryAttr chosen) {
+/// {"sm_80": {"form": "mma", "rows": 64, ..}}, for all variants of the target.
+json::Object choicesJson(DictionaryAttr chosen, const Target &target) {
   json::Object variants;
-  for (NamedAttribute variant : chosen) {
+  for (const std::string &variant : target.variants()) {
+    Attribute own = chosen.get(variant), found = own ? own : chosen.get(target.sharesChoiceOf(variant));
+    if (!found)
+      continue;
     json::Object choice;
-    for (NamedAttribute one : cast<DictionaryAttr>(variant.getValue()))
+    for (NamedAttribute one : cast<DictionaryAttr>(found))
       if (auto form = dyn_cast<StringAttr>(one.getValue()))
         choice[one.getName().getValue()] = form.getValue();
       else
         choice[one.getName().getValue()] = cast<IntegerAttr>(one.getValue()).getInt();
-    variants[variant.getName().getValue()] = std::move(choice);
+    variants[variant] = std::move(choice);
   }
   return variants;
 }
 
-json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
+json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space, const Target &target) {
   json::Array array;
   for (const KernelRow &row : reportKernels(planned, space)) {
     json::Object object{{"name", row.name},
@@ -177,7 +180,7 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
     if (!domain.empty())
       object["domain"] = std::move(domain);
     if (row.chosen)
-      object["chosen"] = choicesJson(row.chosen);
+      object["chosen"] = choicesJson(row.chosen, target);
     array.push_back(std::move(object));
   }
   return array;
@@ -268,7 +271,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"outputs", outputsJson(program, entry, facts)},
                       {"states", statesJson(entry, facts)},
                       {"memory", memoryJson(facts, planned, space)},
-                      {"kernels", kernelsJson(planned, space)}};
+                      {"kernels", kernelsJson(planned, space, *facts.target)}};
   if (func::FuncOp(planned.function).walk([](RandomBitsOp) { return WalkResult::interrupt(); }).wasInterrupted())
     object["draws"] = true;
   if (entry.kind == Entry::Kind::Train)

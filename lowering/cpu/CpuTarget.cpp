@@ -6,6 +6,7 @@
 #include "lowering/cpu/HostPlatform.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
+#include "lowering/cpu/TierChoice.h"
 #include "lowering/cpu/TileKernel.h"
 #include "lowering/target/Choice.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -91,6 +92,13 @@ std::optional<PanelForm> CpuTarget::panelsOf(Type element) const {
   if (isComputed(element))
     return PanelForm{kPanelWidth, 1, 1, kMostRows};
   return std::nullopt;
+}
+
+std::string CpuTarget::sharesChoiceOf(StringRef variant) const {
+  for (Tier tier : kTiers)
+    if (tierPublicName(tier) == variant)
+      return tierPublicName(sharedChoice(tier)).str();
+  return variant.str();
 }
 
 std::vector<std::string> CpuTarget::variants() const {

@@ -14,6 +14,7 @@ public:
   /// Its caches keep what the next pass over a row reads.
   bool waitsForMemory() const override { return false; }
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
+  std::string sharesChoiceOf(llvm::StringRef variant) const override;
   std::optional<int64_t> mostLoops() const override;
   /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;

@@ -105,6 +105,8 @@ public:
   /// What it chooses for a kernel op of an entry: a form and its numbers for each variant of the code (Choice.h). Null: nothing
   /// is chosen.
   virtual mlir::DictionaryAttr choose(KernelOpInterface kernel) const { return {}; }
+  /// Whose choice the code of a variant follows, of a kernel for which nothing is chosen under the variant's own name.
+  virtual std::string sharesChoiceOf(llvm::StringRef variant) const { return variant.str(); }
   /// How many loops may be in each other. Nothing: any number.
   virtual std::optional<int64_t> mostLoops() const { return std::nullopt; }
   /// Whether it chooses products of tf32 for contractions of f32 where the module says so (kRoundsFactors).
