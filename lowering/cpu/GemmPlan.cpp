@@ -16,9 +16,10 @@ int64_t streamedPanels(Tier tier) { return kStreamedBytes / (microTile(tier).vec
 
 GemmLimits gemmLimits(Tier tier, Type storage) {
   // Tiles multiply 16 times as fast as pairs: a panel of B stays in the nearest cache (32 KiB), which alone keeps up beside rows
-  // of A from the second, and a tile of work has more to do.
+  // of A from the second, and a tile of work has more to do. It takes more panels, too: each tile reads its rows of A from
+  // behind the second cache once for all of them, or transposes them (gradients of weights).
   if (multipliesTiles(tier, storage))
-    return {/*rows=*/384, /*whole=*/512, /*depth=*/512, /*panels=*/8, /*split=*/8, /*work=*/int64_t(8) << 20};
+    return {/*rows=*/384, /*whole=*/512, /*depth=*/512, /*panels=*/16, /*split=*/4, /*work=*/int64_t(8) << 20};
   int64_t bytes = multipliesPairs(tier, storage) ? 2 : elementBytes(elementModel(storage).compute); // of what micro-kernels read
   return {/*rows=*/384,
           /*whole=*/768 * 4 / bytes,

@@ -90,8 +90,8 @@ func.func @token(%T: index, %x: tensor<1x768xf32>, %w: tensor<768x768xf32>, %q: 
 
 // bf16: tiles of AMX from 8 rows on, pairs below; tensor cores.
 // CPU-LABEL: func.func @narrow
-// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64, strip = 14 : i64}, "x86-64-v4-amx" = {depth = 384 : i64, form = "tiles", panels = 8 : i64, rows = 256 : i64}, "x86-64-v4-bf16" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 14 : i64}}
-// CPU: tenon.gemm {{.*}}"x86-64-v4-amx" = {depth = 384 : i64, form = "strips", panels = 8 : i64, rows = 5 : i64}
+// CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 768 : i64, form = "strips", panels = 2 : i64, rows = 256 : i64, strip = 14 : i64}, "x86-64-v4-amx" = {depth = 384 : i64, form = "tiles", panels = 16 : i64, rows = 256 : i64}, "x86-64-v4-bf16" = {depth = 768 : i64, form = "strips", panels = 1 : i64, rows = 256 : i64, strip = 14 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v4-amx" = {depth = 384 : i64, form = "strips", panels = 16 : i64, rows = 5 : i64}
 // GPU-LABEL: func.func @narrow
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 32 : i64, form = "mma", registers = 128 : i64, rows = 64 : i64, slices = 1 : i64, stages = 4 : i64, warp_columns = 32 : i64, warp_rows = 32 : i64}}
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 32 : i64, depth = 32 : i64, form = "mma", registers = 128 : i64, rows = 32 : i64, slices = 1 : i64, stages = 4 : i64, warp_columns = 32 : i64, warp_rows = 16 : i64}}
