@@ -43,8 +43,7 @@ DictionaryAttr chooseAttention(Operation *op, Tier) {
   constexpr int64_t keys = 1024, tasks = 32; // with fewer (batch, head) pairs the strips of one are shared out
   if (!isForward)
     return makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"keys", keys}});
-  return makeChoice(op->getContext(), formOfForward(cast<AttentionOp>(op)),
-                    {{"rows", rows}, {"keys", keys}, {"tasks", tasks}});
+  return makeChoice(op->getContext(), formOfForward(cast<AttentionOp>(op)), {{"rows", rows}, {"keys", keys}, {"tasks", tasks}});
 }
 
 LogicalResult AttentionOperands::takeChoice(Operation *op, Tier tier) {

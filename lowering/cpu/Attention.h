@@ -30,8 +30,8 @@ struct AttentionOperands {
   mlir::Region *placeCode; // of the place in the tables; null: it is a form
   double scale, rate;
   int64_t site;
-  /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel, and how it reads keys
-  /// and values.
+  /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel, and how it reads
+  /// keys and values.
   int64_t mostRows = 0, chunkKeys = 0, tasks = 0;
   enum class Reads {
     Panels,  ///< packed, for all rows that read them

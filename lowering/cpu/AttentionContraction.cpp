@@ -61,8 +61,8 @@ public:
 private:
   std::string name() const {
     std::string steps = trim == Trim::None ? ""
-                                           : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") + ("_" + stepName(stairs.lowStep)) +
-                                                 "_" + stepName(stairs.highStep);
+                                           : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") +
+                                                 ("_" + stepName(stairs.lowStep)) + "_" + stepName(stairs.highStep);
     for (const RowsAhead &rows : ahead)
       steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width) +
                (rows.first.storage == element ? "" : elementModel(rows.first.storage).name().str());

@@ -28,7 +28,8 @@ struct ForwardScratch {
     band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(operands, tables) : 0);
     rows = plan.take(AttentionScores::rowElements(operands));
     auto panels = [&](int64_t depth, int64_t columns) {
-      return plan.take(operands.reads == AttentionOperands::Reads::InPlace ? 0 : AttentionCode::panelElements(tier, element, depth, columns));
+      return plan.take(
+          operands.reads == AttentionOperands::Reads::InPlace ? 0 : AttentionCode::panelElements(tier, element, depth, columns));
     };
     keyPanels = panels(operands.keyWidth(), chunk);
     valuePanels = panels(chunk, operands.valueWidth());

@@ -107,8 +107,8 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
         on.readsInPlace, [&] { contractInPlace(block, run); },
         [&] {
           on.contract({block.rows, emit.sub(run.high, run.low), depth, queryRows, width, one,
-                       on.at(keyPanels, emit.mul(emit.div(run.low, on.width), step)), step, on.at(scores, run.low), on.scoreStride,
-                       false, Trim::ColumnsOfC, stairsIn(block, run), aheadIn(block, ahead)});
+                       on.at(keyPanels, emit.mul(emit.div(run.low, on.width), step)), step, on.at(scores, run.low),
+                       on.scoreStride, false, Trim::ColumnsOfC, stairsIn(block, run), aheadIn(block, ahead)});
         });
   });
   if (!operands.table)

@@ -103,9 +103,9 @@ private:
       Value address = emit.at(sumAt(row, column), element, part * lanes);
       Value sum = emit.load(vector, address, bytes * lanes);
       for (auto [number, factor] : llvm::enumerate(left))
-        sum = isPairs
-                  ? emitDotPairs(emit, sum, factor, interleavePairs(emit, factors[2 * number], factors[2 * number + 1], part == 1))
-                  : Value(math::FmaOp::create(emit.builder, emit.location, factor, factors[number], sum));
+        sum = isPairs ? emitDotPairs(emit, sum, factor,
+                                     interleavePairs(emit, factors[2 * number], factors[2 * number + 1], part == 1))
+                      : Value(math::FmaOp::create(emit.builder, emit.location, factor, factors[number], sum));
       emit.store(sum, address, bytes * lanes);
     }
   }

@@ -17,8 +17,8 @@ constexpr int64_t kStreamedBytes = 6144;
 struct StreamedMatrix {
   mlir::Type storage;       ///< in memory
   mlir::Type rounding = {}; ///< bf16 or f16, to which f32 is rounded on its way; null: it is multiplied as it is
-  bool isWidened = false;   ///< A is of what sums are of, and 16 bits of B are widened; else A is stored as B, and bf16 multiplies
-                            ///< pairs, where the tier does
+  bool isWidened = false;   ///< A is of what sums are of, and 16 bits of B are widened; else A is stored as B, and bf16
+                            ///< multiplies pairs, where the tier does
   bool multipliesPairs(Tier tier) const { return !isWidened && cpu::multipliesPairs(tier, storage); }
   mlir::Type storageOfA() const { return isWidened ? elementModel(storage).compute : storage; }
   /// The part of a function's name that says all this and the tier.
