@@ -3,6 +3,7 @@
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Math.h"
+#include "lowering/cpu/StreamRows.h"
 #include "lowering/cpu/TierChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
@@ -20,7 +21,16 @@ SmallVector<Value> AttentionOperands::tensors() const {
   return result;
 }
 
-constexpr llvm::StringLiteral kStrips = "strips";
+constexpr llvm::StringLiteral kStrips = "strips", kStreams = "streams", kBySize = "by_size";
+
+/// Packing pays where a panel is read more than once: keys and values that few queries of one head read are read where they are.
+static llvm::StringRef formOfForward(AttentionOp op) {
+  const auto query = cast<RankedTensorType>(op.getQuery().getType()), key = cast<RankedTensorType>(op.getKey().getType());
+  if (query.getDimSize(2) != key.getDimSize(2))
+    return kStrips;
+  auto queries = dyn_cast<AffineConstantExpr>(sizesOf(query)[1]);
+  return !queries ? kBySize : queries.getValue() <= kFewRows ? kStreams : kStrips;
+}
 
 DictionaryAttr chooseAttention(Operation *op, Tier) {
   const bool isForward = isa<AttentionOp>(op);
@@ -31,18 +41,24 @@ DictionaryAttr chooseAttention(Operation *op, Tier) {
     rows = std::max<int64_t>(llvm::divideCeil(queries.getValue(), strips), 1);
   }
   constexpr int64_t keys = 1024, tasks = 32; // with fewer (batch, head) pairs the strips of one are shared out
-  return isForward ? makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"keys", keys}, {"tasks", tasks}})
-                   : makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"keys", keys}});
+  if (!isForward)
+    return makeChoice(op->getContext(), kStrips, {{"rows", rows}, {"keys", keys}});
+  return makeChoice(op->getContext(), formOfForward(cast<AttentionOp>(op)), {{"rows", rows}, {"keys", keys}, {"tasks", tasks}});
 }
 
 LogicalResult AttentionOperands::takeChoice(Operation *op, Tier tier) {
   // Of keys whole parts of those that the forward kernel sums at a time; a worker's scratch grows with them.
-  ChoiceForm form{kStrips, {{"rows", 1, AttentionCode::stripLimit}, {"keys", 64, 4096, 64}}};
-  if (isa<AttentionOp>(op))
-    form.numbers.push_back({"tasks", 1, int64_t(1) << 20});
-  FailureOr<Choice> choice = choiceForTier(op, tier, form);
+  SmallVector<ChoiceForm> forms{{kStrips, {{"rows", 1, AttentionCode::stripLimit}, {"keys", 64, 4096, 64}}}};
+  if (isa<AttentionOp>(op)) {
+    forms[0].numbers.push_back({"tasks", 1, int64_t(1) << 20});
+    forms.append(2, ChoiceForm(forms[0]));
+    forms[1].name = kStreams, forms[1].numbers[0].most = kFewRows;
+    forms[2].name = kBySize;
+  }
+  FailureOr<Choice> choice = choiceForTier(op, tier, forms);
   if (failed(choice))
     return failure();
+  reads = choice->form() == kStreams ? Reads::InPlace : choice->form() == kBySize ? Reads::BySize : Reads::Panels;
   mostRows = *choice->number("rows");
   chunkKeys = *choice->number("keys");
   tasks = choice->number("tasks").value_or(0);
@@ -69,6 +85,9 @@ AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operan
   keys = code.size(sizesOf(cast<RankedTensorType>(operands.key.getType()))[1]);
   strips = emit.max(emit.ceilDiv(queries, operands.mostRows), int64_t(1));
   stripRows = emit.max(emit.ceilDiv(queries, strips), int64_t(1));
+  using Reads = AttentionOperands::Reads;
+  readsInPlace = operands.reads == Reads::BySize ? emit.lessEqual(queries, emit.constant(kFewRows))
+                                                 : emit.flag(operands.reads == Reads::InPlace);
   // Never a multiple of the page: rows of the strip would share the sets of the first-level cache.
   scoreStride = emit.add(emit.roundUp(emit.min(keys, chunkKeys), 64), 16);
   scoreStride = emit.min(scoreStride, chunkKeys + 16);

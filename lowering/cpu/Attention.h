@@ -30,8 +30,14 @@ struct AttentionOperands {
   mlir::Region *placeCode; // of the place in the tables; null: it is a form
   double scale, rate;
   int64_t site;
-  /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel.
+  /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel, and how it reads
+  /// keys and values.
   int64_t mostRows = 0, chunkKeys = 0, tasks = 0;
+  enum class Reads {
+    Panels,  ///< packed, for all rows that read them
+    InPlace, ///< few rows, where they are
+    BySize   ///< so that the number of queries decides in a run
+  } reads = Reads::Panels;
 
   /// Sets what is chosen for the op (tenon.chosen). Fails where that is not legal, which is reported there.
   mlir::LogicalResult takeChoice(mlir::Operation *op, Tier tier);
@@ -117,6 +123,19 @@ struct KeyRuns {
   Value memory, count;
 };
 
+/// C[m, n] (+)= A[m, k] * B[k, n] of few rows, A and C in scratch: B is read where it is, `bStride` elements from one position
+/// to the next.
+struct StreamedBlock {
+  Value m, n, k;
+  Value a, aRowStride; // neighbours along k
+  Elements b;
+  Value bStride;
+  bool alongDepth;     // of B: positions are columns, and the elements of one are steps of k; else the other way round
+  mlir::Type rounding; // as of StreamedMatrix
+  Value c, cRowStride;
+  bool accumulate = false; // not along the depth
+};
+
 /// Sizes and code of one tile's function.
 class AttentionCode {
 public:
@@ -138,6 +157,7 @@ public:
   Value batches, queries, keys;   // B, I, J
   Value strips, stripRows;        // strips of a head; rows of all strips but the last
   Value scoreStride;              // elements between rows of the strip of scores
+  Value readsInPlace;             // i1: keys and values
 
   static int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
   /// Rows of a strip at most, and what is chosen where the queries are not known: contractions along the rows have few steps to
@@ -207,6 +227,11 @@ public:
   Value panelStride(int64_t depth) { return number(roundUp(depth, lanes) * width); }
   Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, lanes), width); }
   void contract(const BlockContraction &block);
+  void stream(const StreamedBlock &block);
+  /// Columns that one of `rows` rows reaches, within [0, size).
+  KeyRange reached(const Staircase &stairs, Value rows, Value size);
+  /// Asks memory for rows.
+  void fetch(const RowsAhead &rows);
   /// `rows` rows of a tensor [.., positions, H, width] from (batch, position, head) on.
   RowsAhead ahead(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth, Value rows,
                   bool write = false) {

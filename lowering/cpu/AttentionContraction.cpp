@@ -1,5 +1,6 @@
-// Contractions of fused attention: functions over packed panels that leave out what no row reaches.
+// Contractions of fused attention: functions over packed panels that leave out what no row reaches, and those of few rows.
 #include "lowering/cpu/Attention.h"
+#include "lowering/cpu/StreamColumns.h"
 
 using namespace mlir;
 
@@ -10,6 +11,29 @@ using Trim = BlockContraction::Trim;
 
 std::string stepName(int64_t step) { return step == 0 ? "" : step > 0 ? "r" : "f"; }
 
+/// Asks for rows [first, first + count) of those that exist.
+void prefetch(Emitter &emit, const RowsAhead &rows, Value first, Value count) {
+  Type stored = memoryType(rows.first.storage);
+  emit.loop(first, emit.min(emit.add(first, count), rows.rows), 1, [&](Value row) {
+    Value address = emit.at(rows.first.address, stored, emit.mul(row, rows.stride));
+    for (int64_t column = 0; column < rows.width; column += 512 / stored.getIntOrFloatBitWidth()) // a line of the cache
+      LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, stored, column), rows.write, /*hint=*/2,
+                             /*cache=*/1);
+  });
+}
+
+/// Columns that one of the rows [first, first + count) reaches, within [0, size).
+KeyRange columnsReached(Emitter &emit, const Staircase &stairs, Value first, Value count, Value size) {
+  KeyRange range{emit.constant(0), size};
+  Value last = emit.sub(emit.add(first, count), 1);
+  auto along = [&](Value bound, int64_t step, Value row) { return step > 0 ? emit.add(bound, row) : emit.sub(bound, row); };
+  if (stairs.lowStep != 0)
+    range.low = emit.max(range.low, along(stairs.low, stairs.lowStep, stairs.lowStep > 0 ? first : last));
+  if (stairs.highStep != 0)
+    range.high = emit.min(range.high, along(stairs.high, stairs.highStep, stairs.highStep > 0 ? last : first));
+  return range;
+}
+
 /// The function of a block contraction, in tiles of rows of nearly equal height. Along rows: panels outside, so that one stays in
 /// the first-level cache. Transposed: tiles outside; the few steps' panels all stay there, and the columns of A that a tile
 /// reads.
@@ -19,8 +43,9 @@ public:
   BlockFunction(AttentionCode &on, const BlockContraction &shape)
       : builder(on.builder), location(on.builder.getLoc()), tier(on.code.tier), element(on.element), width(on.width),
         lanes(on.lanes), accumulate(shape.accumulate), rowMajor(Emitter::constantOf(shape.aColStride) == int64_t(1)),
-        trim(shape.trim), lowStep(shape.stairs.lowStep), highStep(shape.stairs.highStep), ahead(shape.ahead) {
-    if (lowStep == 0 && highStep == 0)
+        trim(shape.trim), ahead(shape.ahead) {
+    stairs.lowStep = shape.stairs.lowStep, stairs.highStep = shape.stairs.highStep;
+    if (stairs.lowStep == 0 && stairs.highStep == 0)
       trim = Trim::None;
   }
 
@@ -36,8 +61,8 @@ public:
 private:
   std::string name() const {
     std::string steps = trim == Trim::None ? ""
-                                           : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") + ("_" + stepName(lowStep)) +
-                                                 "_" + stepName(highStep);
+                                           : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") +
+                                                 ("_" + stepName(stairs.lowStep)) + "_" + stepName(stairs.highStep);
     for (const RowsAhead &rows : ahead)
       steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width) +
                (rows.first.storage == element ? "" : elementModel(rows.first.storage).name().str());
@@ -45,10 +70,6 @@ private:
             (rowMajor ? "_row" : "_transposed") + (accumulate ? "_add" : "_set") + steps)
         .str();
   }
-
-  struct Range {
-    Value low, high;
-  };
 
   /// From three arguments for each list. How many of its rows each tile fetches.
   SmallVector<Value> takeRowsAhead(Emitter &emit, ValueRange arguments, Value panels, Value strips) {
@@ -63,7 +84,7 @@ private:
   void fill(Emitter &emit, ValueRange arguments) {
     Value m = arguments[0], n = arguments[1], k = arguments[2], a = arguments[3], aStride = arguments[4], b = arguments[5],
           panelStride = arguments[6], c = arguments[7], cStride = arguments[8];
-    stairs = {arguments[9], arguments[10]};
+    stairs.low = arguments[9], stairs.high = arguments[10];
     Value zero = emit.constant(0), strips = emit.max(emit.ceilDiv(m, microTile(tier).rows), int64_t(1));
     Value height = emit.div(m, strips), taller = emit.sub(m, emit.mul(height, strips));
     Value panels = emit.ceilDiv(n, width);
@@ -86,7 +107,7 @@ private:
       };
       if (trim == Trim::ColumnsOfC) {
         // A panel of which only one vector is reached: that one.
-        Range columns = columnsOf(emit, row, rows, n);
+        KeyRange columns = columnsOf(emit, row, rows, n);
         Value low = emit.max(emit.sub(columns.low, column), int64_t(0)), high = emit.min(emit.sub(columns.high, column), width);
         emit.branch(emit.less(low, high), [&] {
           Value skipped = emit.select(emit.lessEqual(emit.constant(width - lanes), low), emit.constant(width - lanes), zero);
@@ -100,7 +121,7 @@ private:
       if (!rowMajor) // of the next tile down: few steps follow in which its sums could come
         prefetch(emit, {{emit.at(to, element, emit.mul(rows, cStride)), element}, cStride, rows, width, /*write=*/true}, zero,
                  rows);
-      Range depth = rowMajor ? columnsOf(emit, row, rows, k) : rowsOf(emit, row, rows, k);
+      KeyRange depth = rowMajor ? columnsOf(emit, row, rows, k) : rowsOf(emit, row, rows, k);
       Value some = accumulate && trim != Trim::None ? emit.less(depth.low, depth.high) : emit.flag(true);
       Value steps = trim == Trim::None ? k : emit.max(emit.sub(depth.high, depth.low), int64_t(0));
       Value from = emit.at(left, element, rowMajor ? depth.low : emit.mul(depth.low, aStride)),
@@ -119,45 +140,26 @@ private:
       overStrips([&](Value strip) { overPanels([&](Value panel) { tile(panel, strip); }); });
   }
 
-  void prefetch(Emitter &emit, const RowsAhead &rows, Value first, Value count) {
-    Type stored = memoryType(rows.first.storage);
-    emit.loop(first, emit.min(emit.add(first, count), rows.rows), 1, [&](Value row) {
-      Value address = emit.at(rows.first.address, stored, emit.mul(row, rows.stride));
-      for (int64_t column = 0; column < rows.width; column += 512 / stored.getIntOrFloatBitWidth()) // a line of the cache
-        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, stored, column), rows.write, /*hint=*/2,
-                               /*cache=*/1);
-    });
-  }
-
   /// Columns that one of the rows [first, first + count) reaches, within [0, size).
-  Range columnsOf(Emitter &emit, Value first, Value count, Value size) {
-    Range range{emit.constant(0), size};
-    if (trim == Trim::None)
-      return range;
-    Value last = emit.sub(emit.add(first, count), 1);
-    auto along = [&](Value bound, int64_t step, Value row) { return step > 0 ? emit.add(bound, row) : emit.sub(bound, row); };
-    if (lowStep != 0)
-      range.low = emit.max(range.low, along(stairs.low, lowStep, lowStep > 0 ? first : last));
-    if (highStep != 0)
-      range.high = emit.min(range.high, along(stairs.high, highStep, highStep > 0 ? last : first));
-    return range;
+  KeyRange columnsOf(Emitter &emit, Value first, Value count, Value size) {
+    return trim == Trim::None ? KeyRange{emit.constant(0), size} : columnsReached(emit, stairs, first, count, size);
   }
 
   /// Rows that reach one of the columns [first, first + count), within [0, size).
-  Range rowsOf(Emitter &emit, Value first, Value count, Value size) {
-    Range range{emit.constant(0), size};
+  KeyRange rowsOf(Emitter &emit, Value first, Value count, Value size) {
+    KeyRange range{emit.constant(0), size};
     if (trim == Trim::None)
       return range;
     Value end = emit.add(first, count);
     auto notBefore = [&](Value row) { range.low = emit.max(range.low, row); };
     auto before = [&](Value row) { range.high = emit.min(range.high, row); };
-    if (highStep > 0) // high + row > first
+    if (stairs.highStep > 0) // high + row > first
       notBefore(emit.add(emit.sub(first, stairs.high), 1));
-    if (highStep < 0) // high - row > first
+    if (stairs.highStep < 0) // high - row > first
       before(emit.sub(stairs.high, first));
-    if (lowStep > 0) // low + row < end
+    if (stairs.lowStep > 0) // low + row < end
       before(emit.sub(end, stairs.low));
-    if (lowStep < 0) // low - row < end
+    if (stairs.lowStep < 0) // low - row < end
       notBefore(emit.add(emit.sub(stairs.low, end), 1));
     return range;
   }
@@ -189,9 +191,8 @@ private:
   int64_t width, lanes;
   bool accumulate, rowMajor;
   Trim trim;
-  int64_t lowStep, highStep;
   SmallVector<RowsAhead> ahead;
-  Range stairs;
+  Staircase stairs;
 };
 
 } // namespace
@@ -214,5 +215,21 @@ void AttentionCode::contract(const BlockContraction &block) {
     arguments.append({rows.first.address, rows.stride, rows.rows});
   func::CallOp::create(builder, BlockFunction(*this, block).get(), arguments);
 }
+
+void AttentionCode::stream(const StreamedBlock &block) {
+  const StreamedMatrix matrix{block.b.storage, block.rounding, /*isWidened=*/true};
+  assert(!(block.alongDepth && block.accumulate) && "sums along columns begin with zero");
+  func::FuncOp function = block.alongDepth ? getStreamColumns(builder, builder.getLoc(), code.tier, matrix)
+                                           : getStreamRows(builder, builder.getLoc(), code.tier, matrix, block.accumulate);
+  func::CallOp::create(builder, function,
+                       ValueRange{block.m, block.k, block.n, block.a, block.aRowStride, number(1), block.b.address, block.bStride,
+                                  block.c, block.cRowStride});
+}
+
+KeyRange AttentionCode::reached(const Staircase &stairs, Value rows, Value size) {
+  return columnsReached(emit, stairs, emit.constant(0), rows, size);
+}
+
+void AttentionCode::fetch(const RowsAhead &rows) { prefetch(emit, rows, number(0), rows.rows); }
 
 } // namespace tenon::cpu

@@ -27,8 +27,12 @@ struct ForwardScratch {
     scores = plan.take(AttentionCode::scoreElements(operands));
     band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(operands, tables) : 0);
     rows = plan.take(AttentionScores::rowElements(operands));
-    keyPanels = plan.take(AttentionCode::panelElements(tier, element, operands.keyWidth(), chunk));
-    valuePanels = plan.take(AttentionCode::panelElements(tier, element, chunk, operands.valueWidth()));
+    auto panels = [&](int64_t depth, int64_t columns) {
+      return plan.take(
+          operands.reads == AttentionOperands::Reads::InPlace ? 0 : AttentionCode::panelElements(tier, element, depth, columns));
+    };
+    keyPanels = panels(operands.keyWidth(), chunk);
+    valuePanels = panels(chunk, operands.valueWidth());
     sums = plan.take(limit * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
     partSums = plan.take(limit * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
     maxima = plan.take(limit);
@@ -78,7 +82,8 @@ public:
       enter();
     fits = emit.lessEqual(on.keys, emit.constant(on.chunkKeys));
     Value first = emit.div(emit.mul(part, strips()), count), end = emit.div(emit.mul(emit.add(part, 1), strips()), count);
-    emit.branch(emit.select(fits, emit.less(first, end), emit.flag(false)), [&] { packReached(first, end); });
+    Value packsOnce = emit.select(on.readsInPlace, emit.flag(false), fits);
+    emit.branch(emit.select(packsOnce, emit.less(first, end), emit.flag(false)), [&] { packReached(first, end); });
     emit.loop(first, end, 1, [&](Value number) {
       strip = number;
       Value ofHead = strip;
@@ -136,8 +141,11 @@ private:
     Value start = emit.mul(chunk, on.chunkKeys);
     Value count = emit.min(emit.sub(on.keys, start), on.chunkKeys);
     terms.setKeys(block, mask, range, start, count);
-    emit.branch(fits, [] {}, [&] { on.forRuns(block.runs, [&](const KeyRun &run) { pack(start, count, run.low, run.high); }); });
+    emit.branch(
+        emit.select(on.readsInPlace, emit.flag(true), fits), [] {},
+        [&] { on.forRuns(block.runs, [&](const KeyRun &run) { pack(start, count, run.low, run.high); }); });
     Ahead ahead = aheadOf(block);
+    emit.branch(on.readsInPlace, [&] { fetchAhead(ahead); });
     terms.contract(block, keyPanels, ahead.content, ahead.band);
     if (relativeKeys.any())
       relativeKeys.addScores(block);
@@ -154,10 +162,24 @@ private:
   /// result (+)= p . values over the keys [low, high) of the chunk.
   void addValues(const AttentionScores::Block &block, Value low, Value high, Value count, Value result, bool accumulate,
                  ArrayRef<RowsAhead> ahead) {
-    on.contract({block.rows, on.number(on.valueWidth), emit.sub(high, low), on.at(terms.scores, low), on.scoreStride,
-                 on.number(1), on.at(valuePanels, emit.mul(low, on.width)), valuePanelStride(count), result, on.number(sumStride),
-                 accumulate, BlockContraction::Trim::ColumnsOfA, terms.from(block.stairs, emit.sub(low, block.low)),
-                 SmallVector<RowsAhead>(ahead)});
+    Staircase stairs = terms.from(block.stairs, emit.sub(low, block.low));
+    auto inPlace = [&] { addValuesInPlace(block, stairs, low, high, result, accumulate); };
+    emit.branch(on.readsInPlace, inPlace, [&] {
+      on.contract({block.rows, on.number(on.valueWidth), emit.sub(high, low), on.at(terms.scores, low), on.scoreStride,
+                   on.number(1), on.at(valuePanels, emit.mul(low, on.width)), valuePanelStride(count), result,
+                   on.number(sumStride), accumulate, BlockContraction::Trim::ColumnsOfA, stairs, SmallVector<RowsAhead>(ahead)});
+    });
+  }
+
+  /// Keys that no row reaches are left out as by tiles.
+  void addValuesInPlace(const AttentionScores::Block &block, const Staircase &stairs, Value low, Value high, Value result,
+                        bool accumulate) {
+    KeyRange range = on.reached(stairs, block.rows, emit.sub(high, low));
+    Value first = emit.add(low, range.low), count = emit.max(emit.sub(range.high, range.low), int64_t(0));
+    on.stream({block.rows, on.number(on.valueWidth), count, on.at(terms.scores, first), on.scoreStride,
+               on.keyRow(operands.value, batch, emit.add(block.start, first), keyHead, on.valueWidth),
+               on.number(on.keyHeads * on.valueWidth), /*alongDepth=*/false, operands.roundingOf(operands.value), result,
+               on.number(sumStride), accumulate});
   }
 
   /// A sum over thousands of keys loses what is small beside it, and the gradient of a row whose keys are in several chunks is
@@ -204,6 +226,13 @@ private:
       ahead.values.push_back(
           on.ahead(op.getY(), batch, on.queries, block.firstQuery, head, on.valueWidth, block.rows, /*write=*/true));
     return ahead;
+  }
+
+  /// All at once: few rows have no tiles to share it.
+  void fetchAhead(const Ahead &ahead) {
+    for (const auto *rows : {&ahead.content, &ahead.band, &ahead.values})
+      for (const RowsAhead &each : *rows)
+        on.fetch(each);
   }
 
   Value scalarExponential(Value x) {

@@ -103,9 +103,13 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
   Value width = on.number(AttentionCode::rowWidth(on.keyWidth));
   on.gatherRows(query, block.rows, on.keyWidth, queryRows, on.number(rowStride));
   on.forRuns(block.runs, [&](const KeyRun &run) {
-    on.contract({block.rows, emit.sub(run.high, run.low), depth, queryRows, width, one,
-                 on.at(keyPanels, emit.mul(emit.div(run.low, on.width), step)), step, on.at(scores, run.low), on.scoreStride,
-                 false, Trim::ColumnsOfC, stairsIn(block, run), aheadIn(block, ahead)});
+    emit.branch(
+        on.readsInPlace, [&] { contractInPlace(block, run); },
+        [&] {
+          on.contract({block.rows, emit.sub(run.high, run.low), depth, queryRows, width, one,
+                       on.at(keyPanels, emit.mul(emit.div(run.low, on.width), step)), step, on.at(scores, run.low),
+                       on.scoreStride, false, Trim::ColumnsOfC, stairsIn(block, run), aheadIn(block, ahead)});
+        });
   });
   if (!operands.table)
     return;
@@ -120,6 +124,15 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
                    from(block.bandStairs, first), aheadIn(block, aheadOfBand)});
     });
   });
+}
+
+void AttentionScores::contractInPlace(const Block &block, const KeyRun &run) {
+  Value keyHead = emit.div(head, on.group);
+  on.stream({block.rows, emit.sub(run.high, run.low), on.number(on.keyWidth), queryRows,
+             on.number(AttentionCode::rowWidth(on.keyWidth)),
+             on.keyRow(operands.key, batch, emit.add(block.start, run.low), keyHead, on.keyWidth),
+             on.number(on.keyHeads * on.keyWidth), /*alongDepth=*/true, operands.roundingOf(operands.key), on.at(scores, run.low),
+             on.scoreStride});
 }
 
 void AttentionScores::forBandParts(const Block &block, llvm::function_ref<void(const BandPart &)> body) {

@@ -57,7 +57,7 @@ public:
   /// low is rounded down to whole panels.
   void setKeys(Block &block, const AttentionMask &mask, KeyRange range, Value start, Value count);
   /// Content scores, and the band; leaves the rows of the strip in `queryRows` and `positionRows`; `keyPanels` are over the keys
-  /// of the chunk.
+  /// of the chunk, unless they are read where they are.
   void contract(const Block &block, Value keyPanels, llvm::ArrayRef<RowsAhead> ahead = {},
                 llvm::ArrayRef<RowsAhead> aheadOfBand = {});
 
@@ -121,6 +121,7 @@ private:
     return emit.add(origin, emit.add(ofFirst, emit.mul(number, step)));
   }
   void setBand(Block &block, const Staircase &ofKeys);
+  void contractInPlace(const Block &block, const KeyRun &run);
   static int64_t bandLimit(const AttentionOperands &operands, const AttentionTables &tables) {
     if (tables.computes()) // a number, where there is a band
       return AttentionCode::roundUp(mlir::cast<mlir::AffineConstantExpr>(tables.size()).getValue(), 64) + 16;

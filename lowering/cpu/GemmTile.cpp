@@ -78,8 +78,8 @@ private:
     sumsPitch = emit.mul(plan.panelsPerBlock, plan.width);
     Type unit = memoryType(spec.storage);
     const bool byRows = isOne(spec.b.colStride);
-    func::FuncOp function = byRows ? getStreamRows(emit.builder, emit.location, spec.tier, spec.storage)
-                                   : getStreamColumns(emit.builder, emit.location, spec.tier, spec.storage);
+    func::FuncOp function = byRows ? getStreamRows(emit.builder, emit.location, spec.tier, {spec.storage})
+                                   : getStreamColumns(emit.builder, emit.location, spec.tier, {spec.storage});
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{rows, spec.k, columns, emit.at(spec.a.base, unit, emit.mul(firstRow, spec.a.rowStride)),
                                     spec.a.rowStride, spec.a.colStride,

@@ -1,33 +1,11 @@
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/Emitter.h"
-#include "lowering/cpu/Gemm.h"
-#include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/StoredElements.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
 namespace {
-
-/// Elements in memory: where they are, and as what they are computed in.
-struct Stored {
-  Stored(Emitter &emit, Tier tier, Type storage, Type rounding = {})
-      : emit(emit), tier(tier), storage(storage), rounding(rounding) {}
-  Value at(Value pointer, Value index) { return emit.at(pointer, memoryType(storage), index); }
-  /// A `type` of the computed elements: one or a vector, of which `mask` may leave out lanes.
-  Value load(Type type, Value pointer, Value mask = {}) {
-    auto vector = dyn_cast<VectorType>(type);
-    Type inMemory = vector ? Type(vector.clone(memoryType(storage))) : memoryType(storage);
-    Value loaded = vector ? emitVectorLoad(emit.builder, emit.location, cast<VectorType>(inMemory), pointer, mask)
-                          : emit.load(inMemory, pointer, elementBytes(storage));
-    if (rounding)
-      return widenBits(emit.builder, emit.location, tier, rounding,
-                       narrowToBits(emit.builder, emit.location, tier, rounding, loaded));
-    return isShortReal(storage) ? widenBits(emit.builder, emit.location, tier, storage, loaded) : loaded;
-  }
-  Emitter &emit;
-  Tier tier;
-  Type storage, rounding;
-};
 
 /// Where a step of K is written.
 Value placeOf(Emitter &emit, DepthOrder order, Value step) {
@@ -125,7 +103,7 @@ private:
   }
 
   Emitter &emit;
-  Stored source;
+  StoredElements source;
   DepthOrder order;
   Type element;
   VectorType vector;
@@ -189,7 +167,7 @@ private:
   }
 
   Emitter &emit;
-  Stored source;
+  StoredElements source;
   FormOfA form;
   DepthOrder order;
   Type element;

@@ -1,8 +1,7 @@
 #include "lowering/cpu/StreamColumns.h"
-#include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
-#include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/StoredElements.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/Twine.h"
 
@@ -18,17 +17,18 @@ constexpr int64_t kBytesAhead = 4096;
 /// Emits the body: for each few columns of B, square by square along K, for each row of A, one chain of additions per lane.
 class ColumnBody {
 public:
-  ColumnBody(Emitter &emit, Tier tier, Type storage, ValueRange arguments)
-      : emit(emit), isPairs(multipliesPairs(tier, storage)), storage(memoryType(storage)), element(elementModel(storage).compute),
-        vector(tierVector(tier, element)), lanes(vector.getNumElements()), stepsOfLane(isPairs ? 2 : 1),
-        bytes(elementBytes(element)), storedBytes(elementBytes(storage)), rows(arguments[0]), k(arguments[1]),
+  ColumnBody(Emitter &emit, Tier tier, const StreamedMatrix &matrix, ValueRange arguments)
+      : emit(emit), right(emit, tier, matrix.storage, matrix.rounding), isPairs(matrix.multipliesPairs(tier)),
+        ofA(memoryType(matrix.storageOfA())), element(elementModel(matrix.storage).compute), vector(tierVector(tier, element)),
+        lanes(vector.getNumElements()), stepsOfLane(isPairs ? 2 : 1), bytes(elementBytes(element)),
+        bytesOfA(elementBytes(matrix.storageOfA())), bytesOfB(elementBytes(matrix.storage)), rows(arguments[0]), k(arguments[1]),
         columns(arguments[2]), a(arguments[3]), aRowStride(arguments[4]), aColStride(arguments[5]), b(arguments[6]),
         bColStride(arguments[7]), sums(arguments[8]), pitch(arguments[9]) {}
 
   void run() {
     Value zero = emit.constant(0);
     const int64_t depth = lanes * stepsOfLane; // of a square
-    ahead = emit.min(k, kBytesAhead / storedBytes);
+    ahead = emit.min(k, kBytesAhead / bytesOfB);
     emit.loop(zero, columns, lanes, [&](Value column) {
       emit.loop(zero, rows, 1, [&](Value row) { emit.store(emit.zero(vector), sumAt(row, column), bytes * lanes); });
       Value present = emit.sub(columns, column);
@@ -41,26 +41,31 @@ public:
 
 private:
   Value sumAt(Value row, Value column) { return emit.at(sums, element, emit.add(emit.mul(row, pitch), column)); }
-  Value placeInB(Value column, Value step) { return emit.at(b, storage, emit.add(emit.mul(column, bColStride), step)); }
+  Value placeInB(Value column, Value step) { return right.at(b, emit.add(emit.mul(column, bColStride), step)); }
   Type unit() { return isPairs ? Type(emit.builder.getI32Type()) : element; } // of a lane of B
 
   /// Lanes along K of columns column, column + 1, ..; transposed: a vector of columns for each step, or pair of steps.
   SmallVector<Value> transposed(llvm::function_ref<Value(int64_t)> columnOf, Value step, Value mask) {
-    auto loaded = VectorType::get({lanes * stepsOfLane}, storage);
     SmallVector<Value> square;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      Value line = emitVectorLoad(emit.builder, emit.location, loaded, placeInB(columnOf(lane), step), mask);
-      square.push_back(isPairs ? Value(LLVM::BitcastOp::create(emit.builder, emit.location, vector.clone(unit()), line)) : line);
-    }
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      square.push_back(loadOfB(placeInB(columnOf(lane), step), mask));
     return emitTranspose(emit.builder, emit.location, square);
+  }
+
+  /// Steps of a column: pairs, or what is computed in.
+  Value loadOfB(Value address, Value mask) {
+    if (!isPairs)
+      return right.load(vector, address, mask);
+    Value line = emitVectorLoad(emit.builder, emit.location, VectorType::get({2 * lanes}, ofA), address, mask);
+    return LLVM::BitcastOp::create(emit.builder, emit.location, vector.clone(unit()), line);
   }
 
   void multiplySquare(Value column, Value step) {
     fetchAhead(column, step);
-    SmallVector<Value> right = transposed([&](int64_t lane) { return emit.add(column, lane); }, step, {});
+    SmallVector<Value> square = transposed([&](int64_t lane) { return emit.add(column, lane); }, step, {});
     forRows(column, [&](Value row, Value sum) {
-      for (auto [number, factors] : llvm::enumerate(right))
-        sum = added(sum, emit.load(unit(), placeInA(row, emit.add(step, number * stepsOfLane)), storedBytes), factors);
+      for (auto [number, factors] : llvm::enumerate(square))
+        sum = added(sum, emit.load(unit(), placeInA(row, emit.add(step, number * stepsOfLane)), bytesOfA), factors);
       return sum;
     });
   }
@@ -68,13 +73,13 @@ private:
   /// At the end of K, or of the columns. An absent column reads one that exists: no address leaves the matrix.
   void multiplyRest(Value column, Value step, Value present) {
     Value last = emit.sub(columns, 1), mask = emit.firstLanes(emit.sub(k, step), lanes * stepsOfLane);
-    SmallVector<Value> right = transposed([&](int64_t lane) { return emit.min(emit.add(column, lane), last); }, step, mask);
+    SmallVector<Value> square = transposed([&](int64_t lane) { return emit.min(emit.add(column, lane), last); }, step, mask);
     Value exists = emit.firstLanes(present, lanes);
-    for (Value &factors : right)
+    for (Value &factors : square)
       factors =
           arith::SelectOp::create(emit.builder, emit.location, exists, factors, emit.zero(cast<VectorType>(factors.getType())));
     forRows(column, [&](Value row, Value sum) {
-      for (auto [number, factors] : llvm::enumerate(right)) {
+      for (auto [number, factors] : llvm::enumerate(square)) {
         Value here = emit.add(step, number * stepsOfLane);
         sum = emit.select(emit.less(here, k), added(sum, isPairs ? lastPair(row, here) : single(row, here), factors), sum);
       }
@@ -90,10 +95,10 @@ private:
   }
 
   Value placeInA(Value row, Value step) {
-    return emit.at(a, storage, emit.add(emit.mul(row, aRowStride), emit.mul(step, aColStride)));
+    return emit.at(a, ofA, emit.add(emit.mul(row, aRowStride), emit.mul(step, aColStride)));
   }
   /// Element of a row of A, the last one behind it.
-  Value single(Value row, Value step) { return emit.load(storage, placeInA(row, emit.min(step, emit.sub(k, 1))), storedBytes); }
+  Value single(Value row, Value step) { return emit.load(ofA, placeInA(row, emit.min(step, emit.sub(k, 1))), bytesOfA); }
   /// A pair, whose upper half may lie behind the last step: it is zero then.
   Value lastPair(Value row, Value step) {
     auto wide = [&](Value half) { return arith::ExtUIOp::create(emit.builder, emit.location, unit(), half); };
@@ -104,10 +109,10 @@ private:
     return arith::OrIOp::create(emit.builder, emit.location, wide(single(row, step)), upper);
   }
 
-  Value added(Value sum, Value factor, Value right) {
+  Value added(Value sum, Value factor, Value factors) {
     Value left = vector::BroadcastOp::create(emit.builder, emit.location, vector.clone(unit()), factor);
-    return isPairs ? emitDotPairs(emit, sum, left, right)
-                   : Value(math::FmaOp::create(emit.builder, emit.location, left, right, sum));
+    return isPairs ? emitDotPairs(emit, sum, left, factors)
+                   : Value(math::FmaOp::create(emit.builder, emit.location, left, factors, sum));
   }
 
   /// The same columns' steps `ahead`, at their end the next columns' first ones, into the second-level cache: more lines can be
@@ -121,24 +126,23 @@ private:
   }
 
   Emitter &emit;
+  StoredElements right;
   bool isPairs;
-  Type storage, element; ///< in memory; of sums
+  Type ofA, element; ///< of A in memory; of sums
   VectorType vector;
   int64_t lanes, stepsOfLane;
-  unsigned bytes, storedBytes; ///< of a sum; of an element in memory
+  unsigned bytes, bytesOfA, bytesOfB; ///< of a sum; of an element in memory
   Value rows, k, columns, a, aRowStride, aColStride, b, bColStride, sums, pitch;
   Value ahead; ///< steps
 };
 
 } // namespace
 
-func::FuncOp getStreamColumns(OpBuilder &builder, Location location, Tier tier, Type storage) {
-  const bool isPairs = multipliesPairs(tier, storage);
-  llvm::StringRef ofTier = isPairs ? tierName(tier) : helperTierName(tier);
-  std::string name = ("tn_gemm_stream_" + ofTier + "_" + elementModel(storage).name() + "_columns").str();
+func::FuncOp getStreamColumns(OpBuilder &builder, Location location, Tier tier, const StreamedMatrix &matrix) {
+  std::string name = "tn_gemm_stream_" + matrix.name(tier) + "_columns";
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, index, pointer, index, index, pointer, index, pointer, index},
-                           [&](Emitter &emit, ValueRange values) { ColumnBody(emit, tier, storage, values).run(); });
+                           [&](Emitter &emit, ValueRange values) { ColumnBody(emit, tier, matrix, values).run(); });
 }
 
 } // namespace tenon::cpu

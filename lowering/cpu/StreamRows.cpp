@@ -1,8 +1,7 @@
 #include "lowering/cpu/StreamRows.h"
-#include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/PackPairs.h"
-#include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/StoredElements.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/Twine.h"
 
@@ -17,18 +16,16 @@ constexpr int64_t kStreams = 8;
 /// Emits the body: for each few rows of B, for each row of A, all columns. Sums are in the nearest cache.
 class StreamBody {
 public:
-  StreamBody(Emitter &emit, Tier tier, Type storage, ValueRange arguments)
-      : emit(emit), isPairs(multipliesPairs(tier, storage)), storage(memoryType(storage)), element(elementModel(storage).compute),
-        vector(tierVector(tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), rows(arguments[0]),
-        k(arguments[1]), columns(arguments[2]), a(arguments[3]), aRowStride(arguments[4]), aColStride(arguments[5]),
-        b(arguments[6]), bRowStride(arguments[7]), sums(arguments[8]), pitch(arguments[9]) {}
+  StreamBody(Emitter &emit, Tier tier, const StreamedMatrix &matrix, bool adds, ValueRange arguments)
+      : emit(emit), right(emit, tier, matrix.storage, matrix.rounding), isPairs(matrix.multipliesPairs(tier)), adds(adds),
+        ofA(memoryType(matrix.storageOfA())), element(elementModel(matrix.storage).compute), vector(tierVector(tier, element)),
+        lanes(vector.getNumElements()), bytes(elementBytes(element)), rows(arguments[0]), k(arguments[1]), columns(arguments[2]),
+        a(arguments[3]), aRowStride(arguments[4]), aColStride(arguments[5]), b(arguments[6]), bRowStride(arguments[7]),
+        sums(arguments[8]), pitch(arguments[9]) {}
 
   void run() {
-    const int64_t width = columnsAtOnce();
-    emit.loop(emit.constant(0), rows, 1, [&](Value row) {
-      emit.loop(emit.constant(0), emit.roundUp(columns, width), lanes,
-                [&](Value column) { emit.store(emit.zero(vector), sumAt(row, column), bytes * lanes); });
-    });
+    if (!adds)
+      clearSums();
     Value bulk = emit.mul(emit.div(k, kStreams), kStreams);
     emit.loop(emit.constant(0), bulk, kStreams, [&](Value step) { pass(step, kStreams); });
     if (!isPairs)
@@ -39,6 +36,13 @@ public:
   }
 
 private:
+  void clearSums() {
+    const int64_t width = columnsAtOnce();
+    emit.loop(emit.constant(0), rows, 1, [&](Value row) {
+      emit.loop(emit.constant(0), emit.roundUp(columns, width), lanes,
+                [&](Value column) { emit.store(emit.zero(vector), sumAt(row, column), bytes * lanes); });
+    });
+  }
   /// A register of 16 bits is interleaved with another one into two of pairs.
   int64_t columnsAtOnce() const { return isPairs ? 2 * lanes : lanes; }
   Value sumAt(Value row, Value column) { return emit.at(sums, element, emit.add(emit.mul(row, pitch), column)); }
@@ -47,7 +51,7 @@ private:
   void pass(Value step, int64_t count) {
     SmallVector<Value> rowsOfB;
     for (int64_t number = 0; number < count; ++number)
-      rowsOfB.push_back(emit.at(b, storage, emit.mul(emit.add(step, number), bRowStride)));
+      rowsOfB.push_back(right.at(b, emit.mul(emit.add(step, number), bRowStride)));
     auto multiplyRow = [&](Value row, bool fetches) {
       SmallVector<Value> left = leftOf(row, step, count);
       const int64_t width = columnsAtOnce();
@@ -68,7 +72,7 @@ private:
   void fetchAhead(ArrayRef<Value> rowsOfB, Value column) {
     Value next = emit.add(emit.mul(bRowStride, kStreams), column);
     for (Value start : rowsOfB)
-      LLVM::Prefetch::create(emit.builder, emit.location, emit.at(start, storage, next), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+      LLVM::Prefetch::create(emit.builder, emit.location, right.at(start, next), /*rw=*/0, /*hint=*/2, /*cache=*/1);
   }
 
   /// Elements, or pairs, of a row of A on all lanes.
@@ -76,12 +80,12 @@ private:
     SmallVector<Value> left;
     for (int64_t number = 0; number < count; number += isPairs ? 2 : 1) {
       Value place = emit.add(emit.mul(row, aRowStride), emit.mul(emit.add(step, number), aColStride));
-      Value address = emit.at(a, storage, place), factor;
+      Value address = emit.at(a, ofA, place), factor;
       Type pair = emit.builder.getI32Type();
       if (!isPairs)
         factor = emit.load(element, address, bytes);
       else if (count == 1) // nothing is read behind the last step
-        factor = arith::ExtUIOp::create(emit.builder, emit.location, pair, emit.load(storage, address, 2));
+        factor = arith::ExtUIOp::create(emit.builder, emit.location, pair, emit.load(ofA, address, 2));
       else
         factor = emit.load(pair, address, 2);
       left.push_back(vector::BroadcastOp::create(emit.builder, emit.location, isPairs ? vector.clone(pair) : vector, factor));
@@ -90,26 +94,33 @@ private:
   }
 
   void multiply(ArrayRef<Value> rowsOfB, ArrayRef<Value> left, Value row, Value column, Value mask) {
-    auto type = VectorType::get({columnsAtOnce()}, storage);
-    SmallVector<Value> right;
+    SmallVector<Value> factors;
     for (Value start : rowsOfB)
-      right.push_back(emitVectorLoad(emit.builder, emit.location, type, emit.at(start, storage, column), mask));
-    if (isPairs && right.size() == 1)
-      right.push_back(emit.zero(type));
+      factors.push_back(loadOfB(right.at(start, column), mask));
+    if (isPairs && factors.size() == 1)
+      factors.push_back(emit.zero(VectorType::get({columnsAtOnce()}, ofA)));
     for (int64_t part = 0; part < (isPairs ? 2 : 1); ++part) {
       Value address = emit.at(sumAt(row, column), element, part * lanes);
       Value sum = emit.load(vector, address, bytes * lanes);
       for (auto [number, factor] : llvm::enumerate(left))
-        sum = isPairs
-                  ? emitDotPairs(emit, sum, factor, interleavePairs(emit, right[2 * number], right[2 * number + 1], part == 1))
-                  : Value(math::FmaOp::create(emit.builder, emit.location, factor, right[number], sum));
+        sum = isPairs ? emitDotPairs(emit, sum, factor,
+                                     interleavePairs(emit, factors[2 * number], factors[2 * number + 1], part == 1))
+                      : Value(math::FmaOp::create(emit.builder, emit.location, factor, factors[number], sum));
       emit.store(sum, address, bytes * lanes);
     }
   }
 
+  /// Columns of a row of B: bits of pairs, or what is computed in.
+  Value loadOfB(Value address, Value mask) {
+    if (!isPairs)
+      return right.load(vector, address, mask);
+    return emitVectorLoad(emit.builder, emit.location, VectorType::get({columnsAtOnce()}, ofA), address, mask);
+  }
+
   Emitter &emit;
-  bool isPairs;
-  Type storage, element; ///< in memory; of sums
+  StoredElements right;
+  bool isPairs, adds;
+  Type ofA, element; ///< of A in memory; of sums
   VectorType vector;
   int64_t lanes;
   unsigned bytes;
@@ -118,13 +129,22 @@ private:
 
 } // namespace
 
-func::FuncOp getStreamRows(OpBuilder &builder, Location location, Tier tier, Type storage) {
-  const bool isPairs = multipliesPairs(tier, storage);
+std::string StreamedMatrix::name(Tier tier) const {
+  const bool isPairs = multipliesPairs(tier);
   llvm::StringRef ofTier = isPairs ? tierName(tier) : helperTierName(tier);
-  std::string name = ("tn_gemm_stream_" + ofTier + "_" + elementModel(storage).name()).str();
+  std::string name = (ofTier + "_" + elementModel(storage).name()).str();
+  if (rounding)
+    name += "_to_" + elementModel(rounding).name().str();
+  if (isWidened && isShortReal(storage))
+    name += "_widened";
+  return name;
+}
+
+func::FuncOp getStreamRows(OpBuilder &builder, Location location, Tier tier, const StreamedMatrix &matrix, bool adds) {
+  std::string name = "tn_gemm_stream_" + matrix.name(tier) + (adds ? "_add" : "");
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, index, pointer, index, index, pointer, index, pointer, index},
-                           [&](Emitter &emit, ValueRange values) { StreamBody(emit, tier, storage, values).run(); });
+                           [&](Emitter &emit, ValueRange values) { StreamBody(emit, tier, matrix, adds, values).run(); });
 }
 
 } // namespace tenon::cpu
