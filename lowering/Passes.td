@@ -96,15 +96,18 @@ def LastLayer : Pass<"tenon-last-layer", "::mlir::func::FuncOp"> {
     not compute what nobody reads, and rows only where they are read: the gather goes in front of what says that rows of its
     results are made of rows (`RowOpInterface`, formulas of elements, views: also contractions, normalizations, softmax,
     reductions and the queries of attention), as far as everything that reads them reads those rows; keys and values are of all
-    places. Several gathers of one result are one, whose parts are read. Dropout draws what it draws for these rows of the whole;
-    the gather stays behind attention that drops probabilities, has a score that is more than a contraction (relative positions,
+    places. Several gathers of one result are one, whose parts are read. Where a result is read through such ops behind the
+    stack, as a final norm is, and these are read in rows alone, they are computed for these rows, too, once for all that
+    gather; not where two results are read together so. Dropout draws what it draws for these rows of the whole; the gather stays
+    behind attention that drops probabilities, has a score that is more than a contraction (relative positions,
     slopes) or values that differ by query (of picked rows it could not be fused), and behind whatever else asks where its
     elements stand.
 
     A stack stays as it is where no contraction and no attention of its last layer becomes smaller, where rounds may not run,
-    or where it is within another loop. No value changes, to the bit, since sums of a contraction are chains that do not ask
-    how many rows there are (but where a target has an instruction of another order for many rows). Gradients of parameters of
-    the last layer are sums over the rows that are read, in their order.
+    or where it is within another loop. So does what stands behind it then. No value changes, to the bit, since sums of a
+    contraction are chains that do not ask how many rows there are (but where a target has an instruction of another order for
+    many rows). Gradients of parameters of the last layer, and of what stands between it and the gather, are sums over the rows
+    that are read, in their order.
     Before attention is fused and before differentiation. Complexity: a look at each use of the layer's values.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];

@@ -31,6 +31,7 @@ public:
       return;
     for (OpResult result : stack->getResults())
       readings.push_back(readingOf(result));
+    keepWholeWhatIsJoined();
     findRows();
     if (pays() && bringIndicesInFront())
       part();
@@ -43,6 +44,7 @@ private:
            stack.getNumResults() == stack.getCarries().size() && isa<func::FuncOp>(stack->getParentOp());
   }
 
+  void keepWholeWhatIsJoined();
   void findRows();
   std::optional<Rows> rowsOf(Operation &op);
   bool pays();
@@ -54,7 +56,7 @@ private:
   Value indexOfAll(const Reading &reading);
   Value gathered(OpBuilder &builder, Value x, const Rows &rows, Value index);
   RankedTensorType typeOfRows(Value value, const Rows &rows);
-  void replaceReads(const Reading &reading, Value rows);
+  void replaceReads(const Reading &reading);
 
   StackOp stack;
   Block &body;
@@ -65,6 +67,18 @@ private:
   OpBuilder inside{stack.getContext()};
   DenseMap<Value, SmallVector<std::pair<Rows, Value>>> made;
 };
+
+/// Results that one pick reads together, through an op behind the stack: rows of each would be an own list, made twice.
+void LastLayerOf::keepWholeWhatIsJoined() {
+  DenseMap<Operation *, unsigned> times;
+  for (const Reading &reading : readings)
+    if (reading.kind == Reading::InRows)
+      for (const Pick &pick : reading.picks)
+        ++times[pick.op];
+  for (Reading &reading : readings)
+    if (llvm::any_of(reading.picks, [&](const Pick &pick) { return times[pick.op] > 1; }))
+      reading = {};
+}
 
 /// The rows that all uses of an op's results ask for.
 std::optional<Rows> LastLayerOf::rowsOf(Operation &op) {
@@ -147,7 +161,7 @@ Value LastLayerOf::indexOfAll(const Reading &reading) {
   };
   SmallVector<Value> parts;
   for (const Pick &pick : reading.picks) {
-    auto [index, dims] = indexOf(builder, pick, reading.rows);
+    auto [index, dims] = indexOf(builder, pick, reading.rowsOf(pick.op->getOperand(0)));
     parts.push_back(
         Build(builder, pick.op->getLoc()).broadcast(index, dims, typeOf(pick.rows, tensorOf(index).getElementType())));
   }
@@ -206,29 +220,40 @@ Value LastLayerOf::madeForRows(Operation *op, const Rows &rows, unsigned result)
   return copy->getResult(result);
 }
 
-void LastLayerOf::replaceReads(const Reading &reading, Value rows) {
-  OpBuilder builder(stack->getContext());
-  builder.setInsertionPointAfterValue(rows);
+/// Behind the last layer: ops between it and the picks once more, for the rows alone, and of these what each pick reads.
+void LastLayerOf::replaceReads(const Reading &reading) {
+  asked.clear();
+  made.clear();
+  SmallVector<Operation *> dead;
+  for (auto &[op, rows] : reading.between) {
+    asked.try_emplace(op, rows);
+    dead.push_back(op);
+  }
   int64_t low = 0;
   for (const Pick &pick : reading.picks) {
-    RankedTensorType type = tensorOf(rows);
+    inside.setInsertionPoint(pick.op);
+    const Rows from = reading.rowsOf(pick.op->getOperand(0));
+    Value part = rowsOfValue(pick.op->getOperand(0), from);
+    RankedTensorType type = tensorOf(part);
     SmallVector<AffineExpr> sizes = sizesOf(type);
-    sizes[reading.rows.dim] = getAffineConstantExpr(pick.rows, type.getContext());
-    Value part = rows;
+    sizes[from.dim] = getAffineConstantExpr(pick.rows, type.getContext());
     if (pick.rows != reading.count)
-      part = SliceOp::create(builder, pick.op->getLoc(), tensorType(sizes, type.getElementType(), dimCountOf(type)), rows,
-                             builder.getI64IntegerAttr(reading.rows.dim),
+      part = SliceOp::create(inside, pick.op->getLoc(), tensorType(sizes, type.getElementType(), dimCountOf(type)), part,
+                             inside.getI64IntegerAttr(from.dim),
                              sizeAttribute(getAffineConstantExpr(low, type.getContext()), dimCountOf(type)));
     if (!pick.keepsDim) {
       // With the dimension before it; the first one with the one behind.
       SmallVector<int64_t> groups(type.getRank() - 1, 1);
-      groups[std::max<int64_t>(reading.rows.dim - 1, 0)] = -2;
-      part = ReshapeOp::create(builder, pick.op->getLoc(), pick.op->getResult(0).getType(), part, groups);
+      groups[std::max<int64_t>(from.dim - 1, 0)] = -2;
+      part = ReshapeOp::create(inside, pick.op->getLoc(), pick.op->getResult(0).getType(), part, groups);
     }
     pick.op->getResult(0).replaceAllUsesWith(part);
-    pick.op->erase();
+    dead.push_back(pick.op);
     low += pick.rows;
   }
+  llvm::sort(dead, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+  for (Operation *op : dead) // last ones first, and none while `made` knows its results
+    op->erase();
 }
 
 void LastLayerOf::fillLast(StackOp first, StackOp last, const SmallVector<Value> &incoming) {
@@ -287,10 +312,13 @@ void LastLayerOf::part() {
   for (auto [i, reading] : llvm::enumerate(readings)) {
     if (reading.kind == Reading::Whole)
       stack.getResult(i).replaceAllUsesWith(last.getResult(next));
-    if (reading.kind == Reading::InRows)
-      replaceReads(reading, last.getResult(next));
+    wholes[i] = stack.getResult(i);
+    arguments[i] = reading.kind == Reading::Nowhere ? Value() : last.getResult(next);
     next += reading.kind != Reading::Nowhere;
   }
+  for (const Reading &reading : readings)
+    if (reading.kind == Reading::InRows)
+      replaceReads(reading);
   first.getBody().takeBody(stack.getBody());
   stack.erase();
 }

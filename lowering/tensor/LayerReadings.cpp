@@ -2,6 +2,7 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/TensorSizes.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -53,6 +54,88 @@ std::optional<Pick> pickOf(OpOperand &use) {
   return gather && use.getOperandNumber() == 0 ? pickOf(gather) : std::nullopt;
 }
 
+/// How a result is read, by itself and through ops behind the stack.
+class Readers {
+public:
+  explicit Readers(OpResult result) : result(result) {}
+  /// False: something reads it that is neither a pick nor an op of rows.
+  bool find() { return follow(result, dimsOfTensor(result)) && !picks.empty(); }
+  /// False: picks along several dimensions, or an op that cannot be computed for their rows alone.
+  bool fill(Reading &reading) const;
+
+private:
+  using Dims = SmallVector<int64_t>; ///< where the dimensions of the stack's result are in another tensor; below 0: nowhere
+
+  bool follow(Value value, const Dims &dims);
+  const Dims &dimsOf(Operation *op) const { return op == result.getOwner() ? own : between.find(op)->second; }
+  bool isBehind(Value value) const { return value == result || between.contains(value.getDefiningOp()); }
+
+  OpResult result;
+  Dims own = dimsOfTensor(result);
+  SmallVector<Pick> picks;
+  llvm::MapVector<Operation *, Dims> between;
+};
+
+bool Readers::follow(Value value, const Dims &dims) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *op = use.getOwner();
+    if (op->getBlock() != result.getOwner()->getBlock())
+      return false;
+    if (std::optional<Pick> pick = pickOf(use)) {
+      picks.push_back(*pick);
+      continue;
+    }
+    std::optional<SmallVector<int64_t>> places = dimsOfRows(use);
+    if (!places || !isPure(op) || op->getNumRegions() > 0)
+      return false;
+    Dims composed;
+    for (int64_t dim : dims)
+      composed.push_back(dim < 0 || (*places)[dim] >= tensorOf(op->getResult(0)).getRank() ? -1 : (*places)[dim]);
+    // Reached on another way, too: whether its rows are the same on both is asked when they are known.
+    if (between.insert({op, composed}).second &&
+        !llvm::all_of(op->getResults(), [&](Value each) { return follow(each, composed); }))
+      return false;
+  }
+  return true;
+}
+
+bool Readers::fill(Reading &reading) const {
+  llvm::SmallSetVector<int64_t, 4> dim, batch;
+  for (const Pick &pick : picks) {
+    const Dims &dims = dimsOf(pick.op->getOperand(0).getDefiningOp());
+    auto add = [&](auto &set, int64_t place) { set.insert(llvm::find(dims, place) - dims.begin()); };
+    add(dim, pick.dim);
+    if (GatherOp gather = pick.gather())
+      for (auto [k, label] : llvm::enumerate(gather.getXDims()))
+        if (label >= 0 && llvm::is_contained(gather.getIndexDims(), label))
+          add(batch, int64_t(k));
+    reading.count += pick.rows;
+  }
+  const auto rank = int64_t(own.size()); // of the first dimension that the result does not have
+  if (dim.size() > 1 || dim.front() == rank || batch.contains(rank))
+    return false;
+  reading.picks = picks;
+  llvm::sort(reading.picks, [](const Pick &a, const Pick &b) { return a.op->isBeforeInBlock(b.op); });
+  reading.rows = {result.getResultNumber(), dim.front(), batch.takeVector()};
+  llvm::sort(reading.rows.batch);
+  for (auto &[op, dims] : between) {
+    Rows rows = {reading.rows.result, dims[reading.rows.dim], {}};
+    for (int64_t each : reading.rows.batch)
+      rows.batch.push_back(dims[each]);
+    if (rows.dim < 0 || llvm::is_contained(rows.batch, -1))
+      return false;
+    reading.between.insert({op, rows});
+  }
+  auto agrees = [&](OpOperand &operand, const Rows &rows) {
+    Rows needed;
+    return !isBehind(operand.get()) || (needOf(operand, rows, needed) == Need::Rows && needed == reading.rowsOf(operand.get()));
+  };
+  return llvm::all_of(reading.between, [&](auto &each) {
+    auto &[op, rows] = each;
+    return isOfRows(op, rows) && llvm::all_of(op->getOpOperands(), [&, &at = rows](OpOperand &use) { return agrees(use, at); });
+  });
+}
+
 } // namespace
 
 Reading readingOf(OpResult result) {
@@ -61,22 +144,9 @@ Reading readingOf(OpResult result) {
     reading.kind = Reading::Nowhere;
     return reading;
   }
-  llvm::SmallSetVector<int64_t, 4> batch;
-  for (OpOperand &use : result.getUses()) {
-    std::optional<Pick> pick = pickOf(use);
-    if (!pick || pick->op->getBlock() != result.getOwner()->getBlock() ||
-        (!reading.picks.empty() && pick->dim != reading.picks.front().dim))
-      return {};
-    reading.picks.push_back(*pick);
-    reading.count += pick->rows;
-    if (GatherOp gather = pick->gather())
-      for (auto [k, label] : llvm::enumerate(gather.getXDims()))
-        if (label >= 0 && llvm::is_contained(gather.getIndexDims(), label))
-          batch.insert(int64_t(k));
-  }
-  llvm::sort(reading.picks, [](const Pick &a, const Pick &b) { return a.op->isBeforeInBlock(b.op); });
-  reading.rows = {result.getResultNumber(), reading.picks.front().dim, batch.takeVector()};
-  llvm::sort(reading.rows.batch);
+  Readers readers(result);
+  if (!readers.find() || !readers.fill(reading))
+    return {};
   std::optional<int64_t> all = numberOf(sizesOf(tensorOf(result))[reading.rows.dim]);
   if (all ? 2 * reading.count <= *all : reading.count == 1) // a run brings at least one, nearly always more
     reading.kind = Reading::InRows;

@@ -1,6 +1,7 @@
 // How the results of a stack are read, and what an op reads of its operands to make rows of its results.
 #pragma once
 #include "dialect/TenonDialect.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tenon {
 
@@ -27,7 +28,15 @@ struct Reading {
   enum Kind { Whole, Nowhere, InRows } kind = Whole;
   Rows rows;
   llvm::SmallVector<Pick> picks;
+  /// Ops through which picks read it (a final norm), all of which can be computed at these rows of their results alone.
+  llvm::MapVector<mlir::Operation *, Rows> between;
   int64_t count = 0; // rows of all picks
+
+  /// Of the result of the stack, or of an op between.
+  Rows rowsOf(mlir::Value value) const {
+    const auto *it = between.find(value.getDefiningOp());
+    return it == between.end() ? rows : it->second;
+  }
 };
 /// In rows: by picks along one dimension, of a known number of rows, at most half of all.
 Reading readingOf(mlir::OpResult result);

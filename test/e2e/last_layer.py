@@ -2,9 +2,10 @@
 """What the last layer of a stack leaves out changes nothing: losses and gradients of specs/last-layer.tn, whose recipe
 `part` reads some places, agree with those of `whole`, which reads all of them times 0.
 
-usage: last_layer.py [--places] [--spoil]
+usage: last_layer.py [--places | --behind] [--spoil]
 
   --places  of specs/last-layer-places.tn instead: what a layer knows of each place
+  --behind  of specs/last-layer-behind.tn: rows that are read behind a final norm
   --spoil   `whole` has another seed of the draws, which must be noticed
 """
 import argparse
@@ -47,9 +48,11 @@ def apart(ours, theirs, least):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--places", action="store_true")
+    parser.add_argument("--behind", action="store_true")
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
-    spec = os.path.join(SPECS, "last-layer-places.tn" if options.places else "last-layer.tn")
+    name = "last-layer-places" if options.places else "last-layer-behind" if options.behind else "last-layer"
+    spec = os.path.join(SPECS, f"{name}.tn")
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for element, words, bound in (("f64", ["--f64"], 1e-12), ("f32", [], 2e-5)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the last layer of a stack leaves out changes no bit of what an entry gives that does not train: rows, a stream and
-losses of specs/last-layer-values.tn are those of the layer that is whole, in f32, f64 and bf16, with sizes that the compiler
-knows and with sizes of a run.
+"""What the last layer of a stack leaves out changes no bit of what an entry gives that does not train: rows, rows
+behind a norm, a stream and losses of specs/last-layer-values.tn are those of the layer that is whole, in f32, f64 and bf16, with
+sizes that the compiler knows and with sizes of a run.
 
 usage: last_layer_values.py [--spoil]
 
@@ -69,10 +69,12 @@ def compare(case, words, tier, element, bound, options, wrong):
     parts = driver.compiled(SPEC, *words, "--tier", tier)
     whole = run(parts, "all", tier, element)
     expected = {"some": ("at_some", [AT[k:k + K] for k in range(0, B * K, K)]), "told": ("at_told", [[place] for place in LAST]),
-                "first": ("at_first", [[moved]] * B), "latest": ("at_latest", [[T - 1 - moved]] * B)}
+                "first": ("at_first", [[moved]] * B), "latest": ("at_latest", [[T - 1 - moved]] * B),
+                "behind": ("at_behind", [[place] for place in LAST])}
     for entry, (name, places) in expected.items():
         count += 1
-        if differ(run(parts, entry, tier, element, moved)[name].values, rows_of(whole["h"], places), bound):
+        of = whole["z" if entry == "behind" else "h"]
+        if differ(run(parts, entry, tier, element, moved)[name].values, rows_of(of, places), bound):
             wrong.append(f"{case}: {entry}")
     count += 1
     if differ(run(parts, "side", tier, element)["y"].values, whole["h" if moved else "y"].values, bound):
