@@ -208,7 +208,7 @@ def Tenon_PutOp : Tenon_Op<"put"> {
   let assemblyFormat = "$result `[` $indices `]` `,` $element attr-dict `:` type($element)";
   let hasVerifier = 1;
 }
-def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
+def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure, DeclareOpInterfaceMethods<DrawOpInterface, ["leavesOut"]>]> {
   let summary = "whether an element survives a dropout";
   let description = [{
     Formula: `keep = random16(seed, step, site, depth, index) >= threshold`.
@@ -239,7 +239,7 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
 }
-def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure]> {
+def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure, DeclareOpInterfaceMethods<DrawOpInterface>]> {
   let summary = "32 random bits of an element";
   let description = [{
     Formula: `bits = random32(seed, step, site, depth, index)`.
