@@ -44,8 +44,10 @@ FILES = {
     "lowering/schedule/ScheduledEntry.cpp": {"PlaceOp"},  # what is read at one
     "lowering/code/ScheduleEmitter.cpp": {"PlaceOp", "CopyOp", "ReadyOp", "SumSlicesOp"},  # what each of these becomes
     "lowering/artifact/Manifest.cpp": set(),
+    "lowering/cpu/CpuTarget.cpp": set(),
     "lowering/cpu/Generators.cpp": set(),
     "lowering/cpu/Kernel.cpp": set(),
+    "lowering/gpu/GpuTarget.cpp": set(),
     "lowering/gpu/Generators.cpp": set(),
     "lowering/gpu/Launch.cpp": set(),
 }
