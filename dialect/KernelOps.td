@@ -47,7 +47,7 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, Tenon_PutsResult
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
-def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["NestOp", "EachOp"]>]> {
+def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["NestOp", "EachOp"]>, InnerLoopOpInterface]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
   let description = [{
     Formula: `for sizes: body`.
@@ -83,7 +83,8 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["Ne
   let assemblyFormat = "$sizes attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
-def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "EachOp", "FoldOp", "GemmOp"]>]> {
+def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "EachOp", "FoldOp", "GemmOp"]>,
+                                     InnerLoopOpInterface]> {
   let summary = "reduces the yielded scalar over inner dimensions";
   let description = [{
     Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16

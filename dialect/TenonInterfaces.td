@@ -118,6 +118,17 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       "::std::optional<::tenon::PanelRead>", "panelRead", (ins), "", [{ return ::std::nullopt; }]>];
 }
 
+def InnerLoopOpInterface : OpInterface<"InnerLoopOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    Scalar code of the kernel form that repeats its one region, along inner dimensions of a kernel: for what it stores, or, where
+    it has a result, for one value.
+  }];
+  let methods = [InterfaceMethod<
+    "The sizes of these dimensions; the last one is on the lanes.",
+    "::mlir::AffineMap", "getSizes", (ins)>];
+}
+
 def DrawOpInterface : OpInterface<"DrawOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{
