@@ -56,7 +56,7 @@ DictionaryAttr CpuTarget::choose(KernelOpInterface kernel) const {
   NamedAttrList chosen;
   for (Tier tier : tiersOf(kernel))
     if (DictionaryAttr choice = generated.choose(tier))
-      chosen.set(tierPublicName(tier), choice);
+      chosen.set(tierPublicName(tier), withCalls(choice, kernel, tier));
   return chosen.empty() ? DictionaryAttr() : chosen.getDictionary(kernel.getContext());
 }
 

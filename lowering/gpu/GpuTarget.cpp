@@ -2,6 +2,7 @@
 #include "dialect/Refusal.h"
 #include "lowering/gpu/Generators.h"
 #include "lowering/gpu/Launch.h"
+#include "lowering/gpu/ScalarCode.h"
 #include "lowering/target/Choice.h"
 #include "lowering/target/Rows.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -82,8 +83,12 @@ DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
     all.set(kRowSteps, DenseI64ArrayAttr::get(kernel.getContext(), steps));
     kernel->setAttr(kRowSteps, all.get(kRowSteps)); // by which its code is chosen
   }
-  if (DictionaryAttr choice = generated.choose(chip))
-    all.set(chip.name, choice);
+  if (DictionaryAttr choice = generated.choose(chip)) {
+    NamedAttrList numbers(choice);
+    if (mayApproximate(kernel))
+      numbers.set(kApproximate, IntegerAttr::get(IntegerType::get(kernel.getContext(), 64), 1));
+    all.set(chip.name, numbers.getDictionary(kernel.getContext()));
+  }
   return all.empty() ? DictionaryAttr() : all.getDictionary(kernel.getContext());
 }
 
