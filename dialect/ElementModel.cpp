@@ -15,7 +15,7 @@ ElementModel elementModel(Type element) {
     return {DataType::F64, element, rowBytes / int64_t(sizeof(double))};
   if (element.isF32())
     return {DataType::F32, element, rowBytes / int64_t(sizeof(float))};
-  if (element.isBF16() || element.isF16())
+  if (isShortReal(element))
     return {element.isBF16() ? DataType::BF16 : DataType::F16, Float32Type::get(element.getContext()),
             rowBytes / int64_t(sizeof(float))};
   if (element.isInteger(64))

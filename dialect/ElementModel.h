@@ -1,4 +1,5 @@
-// What is known of an element type, in one place: bytes, names, what is computed in. Nobody below asks for "f32 or f64".
+// What is known of an element type, in one place: bytes, names, what is computed in. Of a class of types (computed as they are,
+// of 16 bits) code asks here; of one type by its name where something takes that one alone: an instruction, a function of libm.
 #pragma once
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,6 +27,8 @@ inline int64_t elementBytes(mlir::Type element) { return elementModel(element).b
 inline bool isComputed(mlir::Type element) {
   return mlir::isa<mlir::FloatType>(element) && elementModel(element).compute == element;
 }
+/// Whether reals of this type have 16 bits: bf16 or f16.
+inline bool isShortReal(mlir::Type element) { return element.isBF16() || element.isF16(); }
 /// Numbers of which a step, or a tensor, has one (norms, learning rates, factors of an optimizer, losses) are f64 whatever they
 /// are of: none is worth a rounding.
 inline mlir::Type scalarReal(mlir::MLIRContext *context) { return mlir::Float64Type::get(context); }

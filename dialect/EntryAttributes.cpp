@@ -69,7 +69,7 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
   auto given = dyn_cast<TypeAttr>(value);
   const Type type = given ? given.getValue() : Type();
   if (isa<ModuleOp>(op)) {
-    if (name != kReduce && !(type && isa<FloatType>(type) && !isComputed(type)))
+    if (name != kReduce && !(type && isShortReal(type)))
       return op->emitOpError("expects bf16 or f16 as ") << name << ", got " << value; // E7, E10
     if (name == kReduce && !(type && type.isF64()))
       return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // E9
@@ -80,7 +80,7 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
   if (name != kCompute || !(isa<AttendOp>(op) || (mixed && !mixed.narrowOperands().empty())))
     return op->emitOpError("expects ") << name << " of a module" << (name != kCompute ? "" : " or a contraction"); // E8 to E11
-  if (!type || !(type.isF32() || type.isBF16() || type.isF16()))
+  if (!type || !(type.isF32() || isShortReal(type)))
     return op->emitOpError("expects f32, bf16 or f16 as tenon.compute, got ") << value; // E8
   return success();
 }

@@ -62,6 +62,11 @@ LogicalResult FoldOp::verifyRegions() {
   return success();
 }
 
+/// Sixteen counters have four words each, of which a draw of 16 bits takes a half.
+int64_t RandomKeepOp::elementsOfBlock() { return 128; }
+bool RandomKeepOp::leavesOut() { return true; }
+int64_t RandomBitsOp::elementsOfBlock() { return 64; }
+
 LogicalResult SizeValueOp::verify() { return verifyForm(*this, getForm()); } // C1
 
 LogicalResult PutOp::verify() {

@@ -47,7 +47,7 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, Tenon_PutsResult
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
-def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["NestOp", "EachOp"]>]> {
+def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["NestOp", "EachOp"]>, InnerLoopOpInterface]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
   let description = [{
     Formula: `for sizes: body`.
@@ -83,7 +83,8 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["Ne
   let assemblyFormat = "$sizes attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
-def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "EachOp", "FoldOp", "GemmOp"]>]> {
+def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "EachOp", "FoldOp", "GemmOp"]>,
+                                     InnerLoopOpInterface]> {
   let summary = "reduces the yielded scalar over inner dimensions";
   let description = [{
     Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16
@@ -208,7 +209,7 @@ def Tenon_PutOp : Tenon_Op<"put"> {
   let assemblyFormat = "$result `[` $indices `]` `,` $element attr-dict `:` type($element)";
   let hasVerifier = 1;
 }
-def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
+def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure, DeclareOpInterfaceMethods<DrawOpInterface, ["leavesOut"]>]> {
   let summary = "whether an element survives a dropout";
   let description = [{
     Formula: `keep = random16(seed, step, site, depth, index) >= threshold`.
@@ -239,7 +240,7 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
 }
-def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure]> {
+def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure, DeclareOpInterfaceMethods<DrawOpInterface>]> {
   let summary = "32 random bits of an element";
   let description = [{
     Formula: `bits = random32(seed, step, site, depth, index)`.

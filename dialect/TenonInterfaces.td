@@ -118,6 +118,31 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       "::std::optional<::tenon::PanelRead>", "panelRead", (ins), "", [{ return ::std::nullopt; }]>];
 }
 
+def InnerLoopOpInterface : OpInterface<"InnerLoopOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    Scalar code of the kernel form that repeats its one region, along inner dimensions of a kernel: for what it stores, or, where
+    it has a result, for one value.
+  }];
+  let methods = [InterfaceMethod<
+    "The sizes of these dimensions; the last one is on the lanes.",
+    "::mlir::AffineMap", "getSizes", (ins)>];
+}
+
+def DrawOpInterface : OpInterface<"DrawOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    A scalar that is drawn: a function of the seed and the step, besides its operands. Kernels with one in them read both.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "Neighbours, from a multiple of so many on, whose numbers are those of the same evaluations.",
+      "int64_t", "elementsOfBlock", (ins)>,
+    InterfaceMethod<
+      "Whether it says no more than what a training step leaves out: where nothing is left out, nothing hangs on it.",
+      "bool", "leavesOut", (ins), "", [{ return false; }]>];
+}
+
 def MemoryOpInterface : OpInterface<"MemoryOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{

@@ -24,6 +24,8 @@ TEXT = NARROW + (".tn", ".mlir", ".md", ".test", ".txt", ".cmake", ".json", ".in
 LINES, HARD_LINES = 400, 800
 FUNCTION, HARD_FUNCTION = 60, 120
 COLUMNS = 130  # as in .clang-format
+# A comment of a specification; not what a test expects (CHECK) or runs, which is as long as what is printed.
+COMMENT = re.compile(r"(?:[^\"#]|\"[^\"]*\")*#(?! *[A-Z][A-Z0-9_-]+:)")
 LARGEST_FILE = 1 << 20
 MAPPED = CODE + (".tn", ".mlir", ".md")
 UNMAPPED_FILES = 10  # in a folder that needs no README.md which names them
@@ -100,7 +102,8 @@ def findings(name, path):
         yield 1, f"larger than {LARGEST_FILE >> 20} MiB"
         return
     extension = kind(name, path)
-    if extension not in TEXT or os.sep + "corpus" + os.sep in os.sep + name or os.sep + "Inputs" + os.sep in os.sep + name:
+    inputs = os.sep + "Inputs" + os.sep in os.sep + name
+    if extension not in TEXT or os.sep + "corpus" + os.sep in os.sep + name or (inputs and extension != ".tn"):
         return
     try:
         with open(path, encoding="utf-8") as file:
@@ -116,7 +119,8 @@ def findings(name, path):
         if length > HARD_FUNCTION:
             yield number, f"a function of {length} lines, more than {HARD_FUNCTION}: split it by concern"
     for number, line in enumerate(lines, 1):
-        if extension in NARROW and len(line) > COLUMNS:
+        narrow = extension in NARROW or (extension == ".tn" and COMMENT.match(line))
+        if narrow and len(line) > COLUMNS:
             yield number, f"{len(line)} columns, more than {COLUMNS}"
         if extension in CODE and "\t" in line:
             yield number, "a tab: indent with spaces"

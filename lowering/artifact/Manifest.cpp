@@ -260,6 +260,12 @@ json::Array statesJson(const Entry &entry, const ManifestFacts &facts) {
   return states;
 }
 
+/// Whether results hang on seed and step, although nothing is left out of a training step.
+bool hangsOnSeed(func::FuncOp entry) {
+  auto isDrawn = [](DrawOpInterface draw) { return draw.leavesOut() ? WalkResult::advance() : WalkResult::interrupt(); };
+  return entry.walk(isDrawn).wasInterrupted();
+}
+
 json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const ScheduledEntry &planned) {
   FormulaSpace space(entry.dims);
   json::Array totals, inputs = inputsJson(entry, facts, totals);
@@ -272,7 +278,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"states", statesJson(entry, facts)},
                       {"memory", memoryJson(facts, planned, space)},
                       {"kernels", kernelsJson(planned, space, *facts.target)}};
-  if (func::FuncOp(planned.function).walk([](RandomBitsOp) { return WalkResult::interrupt(); }).wasInterrupted())
+  if (hangsOnSeed(planned.function))
     object["draws"] = true;
   if (entry.kind == Entry::Kind::Train)
     object["groups"] = groupsJson(planned);

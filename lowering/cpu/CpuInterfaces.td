@@ -14,6 +14,9 @@ def CpuKernelOpInterface : OpInterface<"CpuKernelOpInterface"> {
     "Whether its kernel reads and writes bf16 and f16 (ShortReals.h), too.",
     "bool", "readsShortReals", (ins), "", [{ return false; }]>,
     InterfaceMethod<
+    "Whether its kernel multiplies pairs of bf16 where a tier has an instruction for that: then a program has these tiers.",
+    "bool", "multipliesPairs", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
     "What is chosen for its code in a tier, before memory is planned (tenon.chosen). Null: nothing.",
     "::mlir::DictionaryAttr", "choose", (ins "::tenon::cpu::Tier":$tier), "", [{ return {}; }]>,
     InterfaceMethod<

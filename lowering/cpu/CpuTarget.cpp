@@ -56,7 +56,7 @@ DictionaryAttr CpuTarget::choose(KernelOpInterface kernel) const {
   NamedAttrList chosen;
   for (Tier tier : tiersOf(kernel))
     if (DictionaryAttr choice = generated.choose(tier))
-      chosen.set(tierPublicName(tier), choice);
+      chosen.set(tierPublicName(tier), withCalls(choice, kernel, tier));
   return chosen.empty() ? DictionaryAttr() : chosen.getDictionary(kernel.getContext());
 }
 
@@ -109,9 +109,8 @@ std::vector<std::string> CpuTarget::variants() const {
 }
 
 std::vector<std::string> CpuTarget::variantsOf(ModuleOp module) const {
-  WalkResult found = module.walk([](GemmOp op) {
-    return multipliesPairs(Tier::Avx512Bf16, op.typeOfA().getElementType()) ? WalkResult::interrupt() : WalkResult::advance();
-  });
+  WalkResult found = module.walk(
+      [](CpuKernelOpInterface kernel) { return kernel.multipliesPairs() ? WalkResult::interrupt() : WalkResult::advance(); });
   std::vector<std::string> names;
   for (Tier tier : kTiers)
     if (found.wasInterrupted() || !isOnlyForBf16(tier))

@@ -14,11 +14,19 @@ using Generator = LogicalResult (*)(Operation *, KernelSequence &);
 using Chooser = DictionaryAttr (*)(Operation *, Tier);
 DictionaryAttr nothing(Operation *, Tier) { return {}; }
 
+/// Contractions do, of the type that they multiply.
+template <typename Op> bool factorsArePairs(Operation *op) {
+  if constexpr (std::is_same_v<Op, GemmOp>)
+    return multipliesPairs(Tier::Avx512Bf16, cast<GemmOp>(op).typeOfA().getElementType());
+  return false;
+}
+
 template <typename Op, Generator generator, Chooser chooser, bool widens>
 struct GeneratedBy : CpuKernelOpInterface::ExternalModel<GeneratedBy<Op, generator, chooser, widens>, Op> {
   LogicalResult generate(Operation *op, KernelSequence &sequence) const { return generator(op, sequence); }
   DictionaryAttr choose(Operation *op, Tier tier) const { return chooser(op, tier); }
   bool readsShortReals(Operation *) const { return widens; }
+  bool multipliesPairs(Operation *op) const { return factorsArePairs<Op>(op); }
 };
 
 template <typename Op, Generator generator, Chooser chooser> void attachWidening(MLIRContext &context) {

@@ -1,9 +1,8 @@
 #include "lowering/cpu/Math.h"
 #include "lowering/artifact/Scalars.h"
-#include "lowering/cpu/Tier.h"
+#include "lowering/cpu/TierChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -27,36 +26,11 @@ static Value callLibrary(FunctionCode &code, StringRef name, ValueRange operands
   return result;
 }
 
-static StringRef libraryName(Operation &op) {
-  return llvm::StringSwitch<StringRef>(op.getName().getStringRef())
-      .Case("math.exp", "exp")
-      .Case("math.log", "log")
-      .Case("math.tanh", "tanh")
-      .Case("math.erf", "erf")
-      .Case("math.sin", "sin")
-      .Case("math.cos", "cos")
-      .Case("math.atan", "atan")
-      .Case("math.powf", "pow")
-      .Default("");
-}
-
 /// The code of the op itself.
 static Value emitBody(FunctionCode &code, Operation &op, ValueRange operands) {
   if (getElementTypeOrSelf(operands[0].getType()).isF64())
     return callLibrary(code, libraryName(op), operands);
   return emitRealFunction(code.builder, op, operands);
-}
-
-/// Calls of one kind in a straight line from which on they share a function: copies cost compile time and size, calls the
-/// constants that a loop keeps in registers.
-constexpr int64_t kManyCalls = 16;
-
-/// Whether the op is a call of a function that all kernels share. Where each use calls libm for each lane as it is (f64, and fma
-/// of the portable tier), it always is.
-static bool hasFunction(const FunctionCode &code, Operation &op, Type element) {
-  if (element.isF64() || code.tier == Tier::Portable)
-    return true;
-  return llvm::count_if(*op.getBlock(), [&](Operation &other) { return other.getName() == op.getName(); }) > kManyCalls;
 }
 
 static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands) {
@@ -102,7 +76,8 @@ Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
     return arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
   }
   assert(hasMathFunction(op) && "what there is no code for is refused before");
-  return hasFunction(code, op, element) ? callFunction(code, op, operands) : emitBody(code, op, operands);
+  const bool isCall = callsLibrary(code.tier, element) || isCalled(op, code.tier);
+  return isCall ? callFunction(code, op, operands) : emitBody(code, op, operands);
 }
 
 } // namespace tenon::cpu

@@ -15,12 +15,17 @@ constexpr llvm::StringLiteral kRows = "rows", kBySize = "by_size";
 /// the shape enters, so that the cut never depends on the machine.
 constexpr int64_t kTilePicoseconds = 20'000'000;
 
+/// Whether it stores an element: it has no value and no code of its own.
+bool isStore(Operation &op) {
+  return op.getNumResults() == 0 && op.getNumRegions() == 0 && !op.hasTrait<OpTrait::IsTerminator>();
+}
+
 int64_t opCost(Operation &op) {
-  if (isa<AtOp>(op))
+  if (!tensorOperands(&op).empty()) // it loads one
     return 100;
-  if (isa<PutOp>(op))
+  if (isStore(op))
     return 150;
-  if (isa<RandomKeepOp, RandomBitsOp>(op))
+  if (isa<DrawOpInterface>(op))
     return 3000;
   if (isa<math::PowFOp>(op))
     return 6000;
@@ -29,19 +34,16 @@ int64_t opCost(Operation &op) {
   return 30;
 }
 
+Block &bodyOf(InnerLoopOpInterface loop) { return loop->getRegion(0).front(); }
+
 /// Cost of running the block once, over the dims. `lanes`: the ops work on 16 elements at a time, else one by one.
 AffineExpr blockCost(Block &block, bool lanes) {
   MLIRContext *context = block.getParentOp()->getContext();
   AffineExpr cost = getAffineConstantExpr(0, context);
   int64_t simple = 0;
-  auto inner = [&](Region &region, AffineMap sizes) {
-    cost = cost + product(llvm::to_vector(sizes.getResults()), context) * blockCost(region.front(), true) + 5000;
-  };
   for (Operation &op : block) {
-    if (auto each = dyn_cast<EachOp>(op))
-      inner(each.getBody(), each.getSizes());
-    else if (auto fold = dyn_cast<FoldOp>(op))
-      inner(fold.getBody(), fold.getSizes());
+    if (auto loop = dyn_cast<InnerLoopOpInterface>(op))
+      cost = cost + product(llvm::to_vector(loop.getSizes().getResults()), context) * blockCost(bodyOf(loop), true) + 5000;
     else
       simple += opCost(op) * (lanes ? 1 : 8);
   }
@@ -72,30 +74,32 @@ template <class Numbers> struct NestRule {
 NestCut::NestCut(NestOp nest) : nest(nest) {
   Block &block = nest.getBody().front();
   rows = nest.parallelDomain();
-  lastOnLanes = !rows.empty() && llvm::none_of(block, [](Operation &op) { return isa<EachOp, FoldOp>(op); });
+  lastOnLanes = !rows.empty() && llvm::none_of(block, [](Operation &op) { return isa<InnerLoopOpInterface>(op); });
   cost = blockCost(block, lastOnLanes);
   if (lastOnLanes) {
     cutSize = rows.pop_back_val();
     cost = cost * cutSize;
-  } else if (EachOp each = onlyEach()) {
-    cutSize = each.getSizes().getResult(0);
-    step = each.getSizes().getNumResults() == 1 ? 64 : 1;
+  } else if (InnerLoopOpInterface loop = onlyLoop()) {
+    cutSize = loop.getSizes().getResult(0);
+    step = loop.getSizes().getNumResults() == 1 ? 64 : 1;
   }
   rowCount = product(rows, nest.getContext());
   if (step == 64)
-    nest.walk([&](RandomKeepOp) { step = 128; }); // they share their random numbers
+    nest.walk([&](DrawOpInterface draw) { step = std::max(step, draw.elementsOfBlock()); }); // evaluated once, for all of them
 }
 
-/// The one each of a body that does nothing else of weight: its range may be shared out when there are few rows.
-EachOp NestCut::onlyEach() const {
-  EachOp found;
+/// The one loop of a body that does nothing else of weight and makes no value: its range may be shared out when there are few
+/// rows.
+InnerLoopOpInterface NestCut::onlyLoop() const {
+  InnerLoopOpInterface found;
   for (Operation &op : NestOp(nest).getBody().front()) {
-    if (isa<FoldOp, PutOp>(op) || (found && isa<EachOp>(op)))
+    auto loop = dyn_cast<InnerLoopOpInterface>(op);
+    if (isStore(op) || (loop && (found || op.getNumResults() > 0)))
       return {};
-    if (auto each = dyn_cast<EachOp>(op))
-      found = each;
+    if (loop)
+      found = loop;
   }
-  return found && found.getSizes().getNumResults() > 0 ? found : EachOp();
+  return found && found.getSizes().getNumResults() > 0 ? found : InnerLoopOpInterface();
 }
 
 std::optional<NestCut::KnownSizes> NestCut::knownSizes() const {

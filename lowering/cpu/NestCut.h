@@ -26,7 +26,7 @@ public:
   mlir::AffineExpr cutSize;                 // that one, or the first of the body's only each; null: rows are not cut further
 
 private:
-  EachOp onlyEach() const;
+  InnerLoopOpInterface onlyLoop() const;
   /// Nothing where a size is not known.
   struct KnownSizes {
     int64_t rows, cost, size;

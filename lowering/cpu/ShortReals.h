@@ -1,12 +1,10 @@
 // bf16 and f16 between memory and registers: in registers they are the i16 of their bits, and f32 where anything is computed.
 #pragma once
+#include "dialect/ElementModel.h"
 #include "lowering/cpu/Tier.h"
 #include "mlir/IR/Builders.h"
 
 namespace tenon::cpu {
-
-/// bf16 or f16.
-inline bool isShortReal(mlir::Type element) { return element.isBF16() || element.isF16(); }
 
 /// What an element is as a value of LLVM: i16 for short reals, the type itself else.
 inline mlir::Type memoryType(mlir::Type element) {

@@ -94,7 +94,7 @@ Launch GemmForm::launchOf(StringRef name, int64_t tileRows, int64_t tileColumns,
                 1,
                 false,
                 {}};
-  source.walk([&](Operation *inner) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(inner); });
+  source.walk([&](DrawOpInterface) { launch.draws = true; });
   launch.blocks = [this, tileRows, tileColumns, slices](EntryCode &code) { return tilesOf(code, tileRows, tileColumns, slices); };
   return launch;
 }

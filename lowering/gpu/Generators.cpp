@@ -20,7 +20,15 @@ template <typename Op, Generator<Op> generator, Chooser<Op> chooser = nothing<Op
 struct GeneratedBy : GpuKernelOpInterface::ExternalModel<GeneratedBy<Op, generator, chooser>, Op> {
   DictionaryAttr choose(Operation *op, const Chip &chip) const { return chooser(cast<Op>(op), chip); }
   LogicalResult generate(Operation *op, LaunchSequence &sequence) const { return generator(cast<Op>(op), sequence); }
-  bool takesRowSteps(Operation *) const { return std::is_same_v<Op, NestOp> || std::is_same_v<Op, GemmOp>; }
+  bool takesRowSteps(Operation *) const { return std::is_same_v<Op, NestOp>; }
+};
+
+struct GemmGenerated : GpuKernelOpInterface::ExternalModel<GemmGenerated, GemmOp> {
+  DictionaryAttr choose(Operation *op, const Chip &chip) const { return chooseGemm(cast<GemmOp>(op), chip); }
+  LogicalResult generate(Operation *op, LaunchSequence &sequence) const { return generateGemm(cast<GemmOp>(op), sequence); }
+  bool takesRowSteps(Operation *) const { return true; }
+  SmallVector<Value> factors(Operation *op) const { return tensorOperands(op); }
+  bool storesSums(Operation *) const { return true; }
 };
 
 template <typename Op, Generator<Op> generator, Chooser<Op> chooser>
@@ -35,7 +43,7 @@ struct AttentionGeneratedBy : GpuKernelOpInterface::ExternalModel<AttentionGener
 void registerKernelGenerators(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TenonDialect *) {
     NestOp::attachInterface<GeneratedBy<NestOp, generateNest, anywhere<NestOp, chooseNest>>>(*context);
-    GemmOp::attachInterface<GeneratedBy<GemmOp, generateGemm, chooseGemm>>(*context);
+    GemmOp::attachInterface<GemmGenerated>(*context);
     ScatterAddOp::attachInterface<GeneratedBy<ScatterAddOp, generateScatterAdd>>(*context);
     AttentionOp::attachInterface<AttentionGeneratedBy<AttentionOp, generateAttention, chooseAttention>>(*context);
     AttentionGradOp::attachInterface<

@@ -17,6 +17,12 @@ def GpuKernelOpInterface : OpInterface<"GpuKernelOpInterface"> {
       "Whether its kernels read and write tensors whose rows lie apart (tenon.row_steps).",
       "bool", "takesRowSteps", (ins), "", [{ return false; }]>,
     InterfaceMethod<
+      "The tensors of 16 bits that tensor cores read by kRowBytes: worth rows that begin at multiples of these.",
+      "::llvm::SmallVector<::mlir::Value>", "factors", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "Whether its results are sums that threads write by kRowBytes where rows begin at multiples of these.",
+      "bool", "storesSums", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
       "What is chosen for its launches, before memory is planned (tenon.chosen). Null: nothing.",
       "::mlir::DictionaryAttr", "choose", (ins "const ::tenon::gpu::Chip &":$chip), "", [{ return {}; }]>,
     InterfaceMethod<

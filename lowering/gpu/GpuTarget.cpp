@@ -2,6 +2,7 @@
 #include "dialect/Refusal.h"
 #include "lowering/gpu/Generators.h"
 #include "lowering/gpu/Launch.h"
+#include "lowering/gpu/ScalarCode.h"
 #include "lowering/target/Choice.h"
 #include "lowering/target/Rows.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -57,11 +58,12 @@ static int64_t usefulRowStep(OpResult result, DenseMap<Value, int64_t> &known) {
   if ((bytes != 2 && !type.getElementType().isF32()) || size < least || size % ofChunk == 0)
     return 0;
   constexpr int64_t longRow = 1024; // whose few last elements, which are no vectors, count for nothing
-  const bool isProduct = bytes == 4 && size >= longRow && isa<GemmOp>(result.getOwner());
-  const bool isFactor = llvm::any_of(result.getUsers(), [&](Operation *user) {
-    auto gemm = dyn_cast<GemmOp>(user);
-    return bytes == 2 && gemm && (gemm.getA() == result || gemm.getB() == result);
-  });
+  auto maker = dyn_cast<GpuKernelOpInterface>(result.getOwner());
+  const bool isProduct = bytes == 4 && size >= longRow && maker && maker.storesSums();
+  const bool isFactor = bytes == 2 && llvm::any_of(result.getUsers(), [&](Operation *user) {
+                          auto reader = dyn_cast<GpuKernelOpInterface>(user);
+                          return reader && llvm::is_contained(reader.factors(), result);
+                        });
   const bool isUseful =
       isFactor || isProduct || llvm::any_of(successorsOf(result), [&](OpResult successor) {
         return successor.getOwner()->hasAttr(kChosen) ? rowStepOf(successor) != 0 : usefulRowStep(successor, known) != 0;
@@ -81,8 +83,12 @@ DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
     all.set(kRowSteps, DenseI64ArrayAttr::get(kernel.getContext(), steps));
     kernel->setAttr(kRowSteps, all.get(kRowSteps)); // by which its code is chosen
   }
-  if (DictionaryAttr choice = generated.choose(chip))
-    all.set(chip.name, choice);
+  if (DictionaryAttr choice = generated.choose(chip)) {
+    NamedAttrList numbers(choice);
+    if (mayApproximate(kernel))
+      numbers.set(kApproximate, IntegerAttr::get(IntegerType::get(kernel.getContext(), 64), 1));
+    all.set(chip.name, numbers.getDictionary(kernel.getContext()));
+  }
   return all.empty() ? DictionaryAttr() : all.getDictionary(kernel.getContext());
 }
 

@@ -20,6 +20,8 @@ Value KernelCode::pointer(Value tensor) {
   return found;
 }
 
+const Chip &KernelCode::chip() const { return sequence.chip; }
+
 void KernelCode::barrier() {
   Value first = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0));
   LLVM::CallIntrinsicOp::create(builder, builder.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"), ValueRange{first});

@@ -1,6 +1,7 @@
 #include "lowering/gpu/Launch.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/code/Reductions.h"
+#include "lowering/gpu/ScalarCode.h"
 #include "lowering/target/Rows.h"
 #include "mlir/IR/SymbolTable.h"
 #include "runtime/include/tenon/tensor_map.h"
@@ -282,6 +283,14 @@ static void writeDown(EntryCode &code, llvm::function_ref<void()> launch) {
   launch();
   if (dependsOnNumbers(branch.getThenRegion(), code.context))
     branch.getConditionMutable().assign(all);
+}
+
+FailureOr<Choice> LaunchSequence::choiceOf(Operation *op, ArrayRef<ChoiceForm> forms) {
+  SmallVector<ChoiceForm> all(forms);
+  if (mayApproximate(op))
+    for (ChoiceForm &form : all)
+      form.numbers.push_back({kApproximate, 0, 1, 1, false, /*isOptional=*/true});
+  return choiceFor(op, chip.name, all);
 }
 
 void LaunchSequence::add(const Launch &launch) {

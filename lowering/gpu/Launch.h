@@ -81,6 +81,7 @@ public:
   void combineBlock(Reduction kind, llvm::MutableArrayRef<Value> values, int64_t groups = 1, bool onlyFirst = false);
   /// A table of constants in global memory.
   Value table(llvm::StringRef stem, Type element, mlir::DenseElementsAttr values);
+  const Chip &chip() const;
   /// The random numbers of this run: i64.
   Value seed, step;
 
@@ -148,9 +149,8 @@ public:
   // For generators:
   void add(const Launch &launch);
   /// What is chosen for the op, one of these forms: fails where that is not legal, which is reported there.
-  mlir::FailureOr<Choice> choiceOf(mlir::Operation *op, llvm::ArrayRef<ChoiceForm> forms) {
-    return choiceFor(op, chip.name, forms);
-  }
+  /// Each may have the number kApproximate, too, where the kernel may.
+  mlir::FailureOr<Choice> choiceOf(mlir::Operation *op, llvm::ArrayRef<ChoiceForm> forms);
   const Chip &chip;
 
 private:

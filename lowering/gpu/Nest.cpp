@@ -80,7 +80,7 @@ public:
     Launch launch{
         "nest", nest.getLoc(), llvm::to_vector(read), llvm::to_vector_of<Value>(nest->getResults()), {}, {}, {}, {}, 1, false,
         {}};
-    nest.walk([&](Operation *op) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(op); });
+    nest.walk([&](DrawOpInterface) { launch.draws = true; });
     launch.threads = *choice->number("threads");
     if (choice->form() == ColumnFolds::kForm)
       return columns.generate(sequence, *choice, launch);

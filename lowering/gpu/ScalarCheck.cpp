@@ -12,7 +12,7 @@ namespace tenon::gpu {
 /// Elements of 16 bits are moved, chosen, widened to f32 and rounded from it; whatever else the op does with some would round at
 /// other places than the CPU.
 static bool computesShortly(Operation &op) {
-  auto isShort = [](Type type) { return type.isBF16() || type.isF16(); };
+  auto isShort = [](Type type) { return isShortReal(type); };
   const bool reads = llvm::any_of(op.getOperandTypes(), isShort), makes = llvm::any_of(op.getResultTypes(), isShort);
   if (!(reads || makes) || isa<arith::SelectOp, arith::BitcastOp>(op))
     return false;
@@ -31,7 +31,7 @@ static LogicalResult checkScalar(Operation &op) {
   if (isa<arith::ConstantOp, SizeValueOp, AtOp, PutOp, EachOp, RandomKeepOp, RandomBitsOp, YieldOp>(op))
     return success();
   if (auto fold = dyn_cast<FoldOp>(op)) {
-    if (const Type type = fold.getType(); type.isIndex() || type.isF16() || type.isBF16())
+    if (const Type type = fold.getType(); type.isIndex() || isShortReal(type))
       return notSupported(fold) << "a fold of " << type;
     return success();
   }

@@ -142,13 +142,23 @@ void ScalarCode::emitElementwise(Operation &op) {
   values[op.getResult(0)] = result;
 }
 
-/// Whether the kernel of an op makes tensors of 16 bits: beside their rounding the errors of the chip's own functions are small.
-static bool isRoundedShortly(Operation &op) {
-  Operation *kernel = op.getParentOp();
-  while (kernel && !kernel->hasTrait<PutsResults>())
-    kernel = kernel->getParentOp();
-  return kernel && llvm::any_of(kernel->getResultTypes(),
-                                [](Type type) { return elementBytes(cast<RankedTensorType>(type).getElementType()) == 2; });
+/// Whether emitFastFunction has code for it.
+static bool hasFastFunction(Operation &op) { return isa<math::ExpOp, math::TanhOp>(op) && op.getOperand(0).getType().isF32(); }
+
+bool mayApproximate(Operation *kernel) {
+  auto isShort = [](Type type) { return isShortReal(cast<RankedTensorType>(type).getElementType()); };
+  auto isFast = [](Operation *op) { return hasFastFunction(*op) ? WalkResult::interrupt() : WalkResult::advance(); };
+  return kernel->hasTrait<PutsResults>() && llvm::any_of(kernel->getResultTypes(), isShort) &&
+         kernel->walk(isFast).wasInterrupted();
+}
+
+/// Whether the choice for the kernel around an op says so.
+static bool isApproximated(Operation &op, const Chip &chip) {
+  auto kernel = op.getParentOfType<KernelOpInterface>();
+  auto chosen = kernel ? kernel->getAttrOfType<DictionaryAttr>(kChosen) : DictionaryAttr();
+  auto choice = chosen ? chosen.getAs<DictionaryAttr>(chip.name) : DictionaryAttr();
+  auto number = choice ? choice.getAs<IntegerAttr>(kApproximate) : IntegerAttr();
+  return number && number.getInt() != 0;
 }
 
 static Value callOfChip(ImplicitLocOpBuilder &builder, StringRef name, Value x) {
@@ -174,15 +184,13 @@ static bool isBesideOne(Value number) {
   });
 }
 
-/// exp and tanh of an f32 by `ex2.approx`, whose relative error is 2^-22: that of exp grows by 2^-24 |x|. Null: another function.
+/// exp and tanh of an f32 by `ex2.approx`, whose relative error is 2^-22: that of exp grows by 2^-24 |x|.
 static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Value x) {
   constexpr double log2e = 1.44269504088896340736;
   auto real = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF32FloatAttr(float(value))); };
   auto power = [&](Value of) { return callOfChip(builder, "llvm.nvvm.ex2.approx.ftz.f32", of); };
   if (isa<math::ExpOp>(op))
     return power(arith::MulFOp::create(builder, x, real(log2e)));
-  if (!isa<math::TanhOp>(op))
-    return {};
   auto far = [&](Value of) -> Value { // 1 - 2 / (exp(2 of) + 1)
     Value e = power(arith::MulFOp::create(builder, of, real(2 * log2e)));
     Value half = callOfChip(builder, "llvm.nvvm.rcp.approx.ftz.f", arith::AddFOp::create(builder, e, real(1.0)));
@@ -212,9 +220,9 @@ void ScalarCode::emitMath(Operation &op) {
     result = arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
   } else {
     const bool isWide = operands[0].getType().isF64();
-    if (operands[0].getType().isF32() && isRoundedShortly(op))
+    if (hasFastFunction(op) && isApproximated(op, code.chip()))
       result = emitFastFunction(builder, op, operands[0]);
-    if (!result)
+    else
       result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
   }
   assert(result && "what there is no code for is refused before");

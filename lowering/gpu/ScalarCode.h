@@ -18,6 +18,12 @@ bool isInstruction(mlir::Operation &op);
 /// code, which is made of the others alone.
 mlir::LogicalResult checkScalars(mlir::Operation *kernel);
 
+/// A number of what is chosen for a kernel: 1 where its exp and tanh of f32 are the chip's own.
+inline constexpr llvm::StringLiteral kApproximate = "approximate";
+/// Whether it may be 1: there are such, and the kernel makes tensors of 16 bits; beside their rounding the errors of the chip's
+/// functions are small.
+bool mayApproximate(mlir::Operation *kernel);
+
 class ScalarCode {
 public:
   /// `results`: of the op whose code it is, as puts number them.

@@ -31,7 +31,7 @@ public:
   }
 
   LogicalResult generate() {
-    if (Type element = dx.getElementType(); element.isBF16() || element.isF16() || dy.getElementType() != element)
+    if (Type element = dx.getElementType(); isShortReal(element) || dy.getElementType() != element)
       return notSupported(op) << "terms of " << elementModel(dy.getElementType()).name() << " added to elements of "
                               << elementModel(element).name() << " on a GPU";
     auto target = sequence.bufferOf(op.getDx());

@@ -46,7 +46,7 @@ static GradientTile tileOf(AttentionGradOp op, const AttentionOperands &operands
 /// Types and terms of scores.
 static bool takes(AttentionGradOp op, const AttentionOperands &operands) {
   const Type storage = operands.storage();
-  if (!storage.isBF16() && !storage.isF16())
+  if (!isShortReal(storage))
     return false;
   for (Value tensor : {operands.key, operands.value, Value(op.getDy()), Value(op.getDquery()), Value(op.getDkey()),
                        Value(op.getDvalue()), Value(op.getDpositionQuery()), operands.positionQuery, operands.table})

@@ -54,7 +54,7 @@ struct Product {
 
 Behind behindOf(const GemmForm &form) {
   auto isHeavy = [](Operation &op) {
-    return isa<math::MathDialect>(op.getDialect()) || isa<RandomKeepOp, RandomBitsOp, FoldOp, EachOp>(op);
+    return isa<math::MathDialect>(op.getDialect()) || isa<DrawOpInterface, InnerLoopOpInterface>(op);
   };
   if (form.lanes() == 1 || llvm::any_of(form.block, isHeavy))
     return Behind::Heavy;

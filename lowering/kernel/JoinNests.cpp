@@ -12,13 +12,11 @@ namespace tenon {
 static Value largestRead(NestOp nest) {
   Value largest;
   int64_t most = 0;
-  nest.walk([&](AtOp at) {
-    const int64_t bytes = nominalSize(tensorBytes(cast<RankedTensorType>(at.getTensor().getType())));
-    if (bytes > most) {
+  for (Value tensor : nest.tensorsRead())
+    if (const int64_t bytes = nominalSize(tensorBytes(cast<RankedTensorType>(tensor.getType()))); bytes > most) {
       most = bytes;
-      largest = at.getTensor();
+      largest = tensor;
     }
-  });
   return largest;
 }
 

@@ -52,6 +52,8 @@ FailureOr<Choice> choiceFor(Operation *op, StringRef variant, ArrayRef<ChoiceFor
                                             << namesOf(ArrayRef<ChoiceNumber>(form->numbers)) << ", got "
                                             << one.getName().getValue(); // S9
   for (const ChoiceNumber &number : form->numbers) {
+    if (number.isOptional && !given.contains(number.name))
+      continue;
     auto value = given.getAs<IntegerAttr>(number.name);
     if (!value || !value.getType().isSignlessInteger(64))
       return op->emitOpError("expects of ") << form->name << " for " << variant << " its " << number.name

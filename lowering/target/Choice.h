@@ -15,6 +15,7 @@ struct ChoiceNumber {
   llvm::StringRef name;
   int64_t least = 1, most = 1, step = 1;
   bool isPower = false;
+  bool isOptional = false; // 0 where the choice says none
 };
 
 /// A form of a kernel's code, with its numbers.

@@ -1,4 +1,4 @@
-// Canonical tensor form: the dialect's own folders and canonical forms (dialect/Fold*.cpp), equal ops merged, parameter reads
+// Canonical tensor form: folders and canonical forms (dialect/Fold*.cpp; a plugin's), equal ops merged, parameter reads
 // where they belong, and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
@@ -12,6 +12,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -236,6 +237,23 @@ struct DropStopGradient : OpRewritePattern<StopGradientOp> {
   }
 };
 
+/// Those of this dialect and of every one that has an op of tensors in the function. Scalar code in regions stays as it is.
+void addCanonicalForms(func::FuncOp function, RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  llvm::SmallSetVector<Dialect *, 4> dialects;
+  dialects.insert(context->getLoadedDialect<TenonDialect>());
+  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  function.walk([&](Operation *op) {
+    if (op->getDialect() && (llvm::any_of(op->getOperandTypes(), isTensor) || llvm::any_of(op->getResultTypes(), isTensor)))
+      dialects.insert(op->getDialect());
+  });
+  for (Dialect *dialect : dialects)
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    if (dialects.contains(&op.getDialect()))
+      op.getCanonicalizationPatterns(patterns, context);
+}
+
 struct Simplify : impl::SimplifyBase<Simplify> {
   using SimplifyBase::SimplifyBase;
   void runOnOperation() override {
@@ -248,9 +266,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add<SliceBeforeContraction>(&getContext());
     if (!afterDifferentiation)
       patterns.add<ContractBeforeGather>(&getContext());
-    for (RegisteredOperationName op : getContext().getRegisteredOperations())
-      if (op.getDialectNamespace() == TenonDialect::getDialectNamespace())
-        op.getCanonicalizationPatterns(patterns, &getContext());
+    addCanonicalForms(function, patterns);
     patterns.add<DropAddedZero>(&getContext());
     addAttentionOrder(patterns);
     addLoopContractions(patterns, afterDifferentiation);

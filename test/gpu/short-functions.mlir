@@ -6,6 +6,18 @@
 // CONTROL: FAILED
 // RUN: tenon-gpu-kernel-test %s --print=ptx | FileCheck %s
 
+// That is chosen before code is made, and stands in the schedule; a text without it has the functions of the CPU, and of what makes no 16 bits it may not say so.
+// DEFINE: %{schedule} = tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_80}))'
+// RUN: %{schedule} | FileCheck %s --check-prefix=CHOSEN
+// CHOSEN-LABEL: func.func @beside
+// CHOSEN: sm_80 = {apart = 1 : i64, approximate = 1 : i64, form = "elements"
+// CHOSEN-LABEL: func.func @long
+// CHOSEN-NOT: approximate
+// RUN: %{schedule} | sed 's/approximate = 1 : i64, //' | tenon-opt --tenon-emit-gpu | FileCheck %s --check-prefix=EXACT --implicit-check-not=ex2.approx
+// EXACT: @beside
+// RUN: %{schedule} | sed '/@long/,$ s/form = "elements"/approximate = 1 : i64, &/' | not tenon-opt --tenon-emit-gpu 2>&1 | FileCheck %s --check-prefix=LONG
+// LONG: error: 'tenon.nest' op expects of elements for sm_80 the number threads, vector or apart, got approximate
+
 // CHECK-LABEL: .entry beside_nest
 // CHECK-NOT: copysign
 // CHECK: ex2.approx.ftz.f32
@@ -77,5 +89,19 @@ func.func @small(%x: tensor<65xf32>) attributes {tenon.kind = "out", tenon.dims 
     tenon.put 0[%i], %r : bf16
   }
   tenon.output 0 "y", %y : tensor<65xbf16>
+  return
+}
+// In f32 the errors would be seen.
+// CHECK-LABEL: .entry long_nest
+// CHECK-NOT: ex2.approx.ftz
+// CHECK: ret;
+func.func @long(%x: tensor<65xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.nest affine_map<() -> (65)> : tensor<65xf32> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<65xf32> -> f32
+    %t = math.tanh %e : f32
+    tenon.put 0[%i], %t : f32
+  }
+  tenon.output 0 "y", %y : tensor<65xf32>
   return
 }

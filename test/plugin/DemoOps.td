@@ -27,7 +27,10 @@ class Demo_UnaryOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
 /// Elementwise, and no formula: it asks where its elements stand.
-def Demo_TiltOp : Demo_UnaryOp<"tilt"> { let summary = "y[i, ..] = x[i, ..] if i is even, else 0"; }
+def Demo_TiltOp : Demo_UnaryOp<"tilt"> {
+  let summary = "y[i, ..] = x[i, ..] if i is even, else 0";
+  let hasCanonicalizeMethod = 1;
+}
 /// No formula either, for nobody knows its gradient; but some rows of it may be computed alone.
 def Demo_HalvesOp : Demo_UnaryOp<"halves", [RowOpInterface]> { let summary = "x rounded to halves"; }
 

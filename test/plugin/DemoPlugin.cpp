@@ -48,6 +48,14 @@ Value demo::TiltOp::buildElement(OpBuilder &builder, unsigned, ValueRange indice
   Value zero = arith::ConstantOp::create(builder, getLoc(), builder.getZeroAttr(x.getType()));
   return arith::SelectOp::create(builder, getLoc(), isEven, x, zero);
 }
+/// tilt(tilt(x)) = tilt(x).
+LogicalResult demo::TiltOp::canonicalize(TiltOp op, PatternRewriter &rewriter) {
+  auto inner = op.getX().getDefiningOp<TiltOp>();
+  if (!inner)
+    return rewriter.notifyMatchFailure(op, "no tilted operand");
+  rewriter.replaceOp(op, inner);
+  return success();
+}
 /// Adding and subtracting 1.5 * 2^22 leaves halves.
 Value demo::HalvesOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Value x = read(getX(), indices);

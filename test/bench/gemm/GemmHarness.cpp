@@ -98,7 +98,7 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
       Value place = emit.at(baseC, element, emit.add(emit.mul(result.row, n), result.column));
       cpu::emitVectorStore(builder, location, result.sum, place, result.mask);
     };
-    if (cpu::isShortReal(storage)) // as GemmKernel.cpp
+    if (isShortReal(storage)) // as GemmKernel.cpp
       spec.target = {[=](OpBuilder &builder, Location location, Value row, Value column) {
                        cpu::Emitter emit(builder, location);
                        return emit.at(baseC, element, emit.add(emit.mul(row, n), column));
@@ -213,7 +213,7 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
   builder.setInsertionPointToEnd(module->getBody());
   Type storage = storageOf(builder, gemm), element = elementModel(storage).compute;
   int64_t vectors = cpu::microTile(gemm.tier).vectors, width = vectors * cpu::tierLanes(gemm.tier, element);
-  bool pairs = cpu::multipliesPairs(gemm.tier, storage), isShort = cpu::isShortReal(storage);
+  bool pairs = cpu::multipliesPairs(gemm.tier, storage), isShort = isShortReal(storage);
   SmallVector<cpu::WalkOfA> walks = {cpu::WalkOfA::RowMajor, cpu::WalkOfA::Transposed};
   if (!isShort) // short ones are never read by strides
     walks.push_back(cpu::WalkOfA::Strided);
@@ -285,7 +285,7 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   Context holder;
   Builder builder(&holder.context);
   Type storage = storageOf(builder, gemm);
-  const bool inPlace = !cpu::isShortReal(storage) &&
+  const bool inPlace = !isShortReal(storage) &&
                        (gemm.dynamic || gemm.a != Layout::RowMajor || !cpu::rowsShareSet(gemm.tier, storage, gemm.k));
   result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storage, 0, inPlace);
   return result;

@@ -2,6 +2,24 @@
 // took 20 s and 2.9 MB on the portable tier.
 // RUN: tenon-opt %s --tenon-schedule-pipeline --tenon-emit-cpu=tier=x86-64-v3 | FileCheck %s --check-prefix=VECTORS
 // RUN: tenon-opt %s --tenon-schedule-pipeline --tenon-emit-cpu=tier=portable | FileCheck %s --check-prefix=PORTABLE
+// What is called is chosen before code is made, and stands in the schedule.
+// RUN: tenon-opt %s --tenon-schedule-pipeline | FileCheck %s --check-prefix=CHOSEN
+// CHOSEN-LABEL: func.func @few
+// CHOSEN-NOT: _calls
+// CHOSEN-LABEL: func.func @many
+// CHOSEN: portable = {form = "by_size", work = {{[0-9]+}} : i64}
+// CHOSEN-SAME: "x86-64-v3" = {form = "by_size", tanh_calls = 1 : i64, work
+// Code follows it: another choice is another code, and what a kernel does not have, or no number, is refused.
+// DEFINE: %{with} = tenon-opt %s --tenon-schedule-pipeline | sed
+// DEFINE: %{code} = tenon-opt --tenon-emit-cpu=tier=x86-64-v3
+// RUN: %{with} 's/tanh_calls = 1/tanh_calls = 0/g' | %{code} | FileCheck %s --check-prefix=INLINED --implicit-check-not=@tn_tanh
+// INLINED: @many
+// RUN: %{with} '/@few/,/@many/ s/"x86-64-v3" = {/&exp_calls = 1 : i64, /' | %{code} | FileCheck %s --check-prefix=CALLED
+// CALLED: llvm.func internal @tn_exp_f32_16(
+// RUN: %{with} 's/tanh_calls = 1/tanh_calls = 2/g' | not %{code} 2>&1 | FileCheck %s --check-prefix=NUMBER
+// NUMBER: error: 'tenon.nest' op expects tanh_calls for x86-64-v3 from 0 to 1, got 2
+// RUN: %{with} 's/tanh_calls = 1/exp_calls = 1/g' | not %{code} 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: error: 'tenon.nest' op expects of by_size for x86-64-v3 the number work or tanh_calls, got exp_calls
 // VECTORS: llvm.func internal @tn_tanh_f32_16({{.*}}) -> vector<16xf32>
 // VECTORS-NOT: @tn_exp
 // VECTORS: @many

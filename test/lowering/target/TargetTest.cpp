@@ -6,6 +6,7 @@
 #include "lowering/artifact/Emit.h"
 #include "lowering/artifact/HostCode.h"
 #include "lowering/artifact/Scalars.h"
+#include "lowering/cpu/Generators.h"
 #include "lowering/cpu/HostPlatform.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -161,6 +162,39 @@ func.func @y(%x: tensor<8x8xf32>) attributes {tenon.kind = "out", tenon.dims = [
   EXPECT_TRUE(failed(schedule(gemm, "counting")));
   EXPECT_EQ(said, "not supported yet: anything but a nest on the target counting");
   EXPECT_TRUE(succeeded(schedule(gemm, "cpu")));
+}
+
+/// A kernel of the CPU that no file of the compiler names, and that multiplies pairs.
+struct ForeignKernel : cpu::CpuKernelOpInterface::ExternalModel<ForeignKernel, func::ReturnOp> {
+  bool multipliesPairs(Operation *op) const { return op->hasAttr("pairs"); }
+  LogicalResult generate(Operation *, cpu::KernelSequence &) const { return failure(); }
+};
+
+/// Which tiers a program has is what its kernels say.
+TEST_F(TargetTest, AsksKernelsForTheirTiers) {
+  func::ReturnOp::attachInterface<ForeignKernel>(*context);
+  auto contraction = [](const std::string &factor, const std::string &attributes) {
+    return R"(
+func.func @y(%x: tensor<8x8x)" +
+           factor + R"(>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.gemm %x[0, 2], %x[1, 2] rank 2 : tensor<8x8x)" +
+           factor + ">, tensor<8x8x" + factor + R"(> -> tensor<8x8xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<8x8xf32>
+  return )" +
+           attributes + "\n}\n";
+  };
+  auto variants = [&](const std::string &text) {
+    module = parseSourceString<ModuleOp>(text, context.get());
+    return module ? findTarget("cpu")->variantsOf(*module) : std::vector<std::string>();
+  };
+  const std::vector<std::string> all = findTarget("cpu")->variants();
+  EXPECT_EQ(variants(contraction("bf16", "")), all);
+  EXPECT_EQ(variants(contraction("f16", "")).size(), all.size() - 2);
+  EXPECT_EQ(variants(contraction("f32", "")).size(), all.size() - 2);
+  EXPECT_EQ(variants(contraction("f32", "{pairs}")), all);
 }
 
 /// What is common to all targets makes the library: the table, `bind`, the linking.
