@@ -4,6 +4,7 @@
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Emit.h"
+#include "lowering/PassFlags.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Tier.h"
 #include "lowering/target/Choice.h"
@@ -158,6 +159,8 @@ static const TnArtifact *load(ModuleOp module, EmitOptions options) {
 }
 
 int main(int argc, char **argv) {
+  std::string mistake;
+  std::unique_ptr<PassFlags> flags = PassFlags::parse({}, mistake); // first, since it parses options, too
   cl::ParseCommandLineOptions(argc, argv, "tests of the CPU kernels\n");
   DialectRegistry registry;
   cpu::cpuTarget().registerDialects(registry);
@@ -190,9 +193,13 @@ int main(int argc, char **argv) {
     std::optional<std::vector<ScheduledEntry>> entries = scheduled(*module);
     return !entries || failed(emitEntries(*module, *entries, cpu::cpuTarget(), options, llvm::outs()));
   }
+  // The same bits sooner, where the code itself is not what is looked at: references, and results that are spoilt.
+  options.code.flags = flags.get();
+  flags->quick = corrupt != 0;
   Compiled compiled{module->clone()}, wide;
   compiled.artifact = load(*module, options);
   if (wideModule) {
+    flags->quick = true;
     wide.kernelForm = wideModule->clone();
     wide.artifact = load(*wideModule, options);
   }
