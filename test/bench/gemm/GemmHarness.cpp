@@ -285,8 +285,8 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   Context holder;
   Builder builder(&holder.context);
   Type storage = storageOf(builder, gemm);
-  const bool inPlace = !isShortReal(storage) &&
-                       (gemm.dynamic || gemm.a != Layout::RowMajor || !cpu::rowsShareSet(gemm.tier, storage, gemm.k));
+  const bool inPlace =
+      !isShortReal(storage) && (gemm.dynamic || gemm.a != Layout::RowMajor || !cpu::rowsShareSet(gemm.tier, storage, gemm.k));
   result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storage, 0, inPlace);
   return result;
 }

@@ -3,8 +3,8 @@
 // other. Without AMX its tier runs by the definition of the instructions.
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
-#include "lowering/artifact/Emit.h"
 #include "lowering/PassFlags.h"
+#include "lowering/artifact/Emit.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Tier.h"
 #include "lowering/target/Choice.h"
