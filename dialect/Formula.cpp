@@ -1,7 +1,7 @@
 #include "dialect/Formula.h"
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 using namespace mlir;
 
@@ -32,8 +32,10 @@ bool Polynomial::isMultipleOf(int64_t number) const {
 
 Polynomial FormulaSpace::variableOf(Atom atom) {
   size_t number = std::find(atoms.begin(), atoms.end(), atom) - atoms.begin();
-  if (number == atoms.size())
+  if (number == atoms.size()) {
+    atom.samples = samplesOf(atom);
     atoms.push_back(std::move(atom));
+  }
   return Polynomial::variable(dims.size() + number);
 }
 
@@ -73,33 +75,64 @@ Polynomial FormulaSpace::aligned(const Polynomial &bytes) {
   return bytes.isMultipleOf(64) ? bytes : Polynomial(64) * variableOf({Atom::Kind::Ceil, {bytes}, 64});
 }
 
-bool FormulaSpace::atMost(const Polynomial &left, const Polynomial &right) const {
-  // Most pairs are told apart by their values where all dims are alike, without a proof: a plan of a large model asks for
-  // hundreds of thousands.
-  auto value = [this](auto &self, const Polynomial &polynomial, double dim) -> double {
-    double sum = 0;
+/// Value of a dim in a sample: all small, all large, every second one small.
+static double dimIn(size_t sample, unsigned dim) {
+  constexpr double small = 1, large = 4097;
+  return sample == 0 || (sample > 1 && dim % 2 == sample % 2) ? small : large;
+}
+
+FormulaSpace::Samples FormulaSpace::samplesOf(const Polynomial &polynomial) const {
+  Samples result = {};
+  for (size_t sample = 0; sample < result.size(); ++sample)
     for (const auto &[monomial, coefficient] : polynomial.terms) {
       double term = double(coefficient);
-      for (unsigned variable : monomial) {
-        const Atom *atom = variable < dims.size() ? nullptr : &atoms[variable - dims.size()];
-        if (atom && atom->kind == Atom::Kind::Maximum)
-          return std::numeric_limits<double>::quiet_NaN(); // unknown: they nest, and cost what their parts do together
-        const double part = atom ? self(self, atom->parts[0], dim) : dim;
-        const double divisor = atom ? double(atom->divisor) : 1;
-        term *= !atom                             ? part
-                : atom->kind == Atom::Kind::Ceil  ? std::ceil(part / divisor)
-                : atom->kind == Atom::Kind::Floor ? std::floor(part / divisor)
-                                                  : std::fmod(part, divisor);
-      }
-      sum += term;
+      for (unsigned variable : monomial)
+        term *= variable < dims.size() ? dimIn(sample, variable) : atoms[variable - dims.size()].samples[sample];
+      result[sample] += term;
     }
-    return sum;
-  };
-  for (double dim : {1.0, 4097.0}) {
-    const double least = value(value, left, dim), most = value(value, right, dim);
-    if (most < least - 1e-6 * std::abs(least)) // NaN: false
+  return result;
+}
+
+FormulaSpace::Samples FormulaSpace::samplesOf(const Atom &atom) const {
+  Samples result = samplesOf(atom.parts[0]);
+  for (const Polynomial &part : ArrayRef<Polynomial>(atom.parts).drop_front())
+    for (auto [most, value] : llvm::zip_equal(result, samplesOf(part)))
+      most = std::max(most, value);
+  const double divisor = double(atom.divisor);
+  for (double &value : result)
+    value = atom.kind == Atom::Kind::Maximum ? value
+            : atom.kind == Atom::Kind::Ceil  ? std::ceil(value / divisor)
+            : atom.kind == Atom::Kind::Floor ? std::floor(value / divisor)
+                                             : std::fmod(value, divisor);
+  return result;
+}
+
+/// Whether no sample shows that left is more than right, beyond what rounding may add.
+static bool mayBeAtMost(const FormulaSpace::Samples &left, const FormulaSpace::Samples &right) {
+  return llvm::all_of_zip(left, right, [](double least, double most) { return most >= least - 1e-6 * std::abs(least); });
+}
+
+bool FormulaSpace::atMost(const Polynomial &left, const Polynomial &right) const {
+  return mayBeAtMost(samplesOf(left), samplesOf(right)) && isProvedAtMost(left, right);
+}
+
+/// Whether no coefficient of the left is more than the right one's.
+static bool isBelowByTerms(const Polynomial &left, const Polynomial &right) {
+  auto other = right.terms.begin();
+  for (const auto &[monomial, coefficient] : left.terms) {
+    for (; other != right.terms.end() && other->first < monomial; ++other)
+      if (other->second < 0)
+        return false;
+    const bool isInBoth = other != right.terms.end() && other->first == monomial;
+    if (coefficient > (isInBoth ? other++->second : 0))
       return false;
   }
+  return std::all_of(other, right.terms.end(), [](const auto &term) { return term.second >= 0; });
+}
+
+bool FormulaSpace::isProvedAtMost(const Polynomial &left, const Polynomial &right) const {
+  if (isBelowByTerms(left, right))
+    return true;
   Polynomial difference = right - left, bound;
   // k ceil(x / c) with k a multiple of c lies in [k/c x, k/c (x + c - 1)].
   for (const auto &[monomial, coefficient] : difference.terms) {
@@ -181,47 +214,69 @@ std::string FormulaSpace::text(const Polynomial &polynomial) const {
 }
 
 void Maximum::add(FormulaSpace &space, const Polynomial &candidate) {
-  for (const Polynomial &other : candidates)
-    if (space.atMost(candidate, other))
-      return;
-  std::erase_if(candidates, [&](const Polynomial &other) { return space.atMost(other, candidate); });
-  candidates.push_back(candidate);
-  // With many dims the cases multiply along the chain of buffers; a maximum inside the formula keeps them apart.
-  constexpr size_t manyCases = 32;
-  if (candidates.size() > manyCases)
-    candidates = {space.variableOf({FormulaSpace::Atom::Kind::Maximum, candidates, 1})};
+  add(space, candidate, Polynomial(), space.samplesOf(candidate));
 }
 
 void Maximum::add(FormulaSpace &space, const Maximum &other, const Polynomial &plus) {
   if (other.candidates.empty())
     return add(space, plus);
-  for (const Polynomial &candidate : other.candidates)
-    add(space, candidate + plus);
+  const FormulaSpace::Samples more = space.samplesOf(plus);
+  for (const Candidate &candidate : other.candidates) {
+    FormulaSpace::Samples samples = candidate.samples;
+    for (auto [sum, value] : llvm::zip_equal(samples, more))
+      sum += value;
+    add(space, candidate.formula, plus, samples);
+  }
+}
+
+void Maximum::add(FormulaSpace &space, const Polynomial &base, const Polynomial &plus, const FormulaSpace::Samples &samples) {
+  std::optional<Polynomial> sum;
+  auto formula = [&]() -> const Polynomial & {
+    if (!sum)
+      sum = base + plus;
+    return *sum;
+  };
+  for (const Candidate &other : candidates)
+    if (mayBeAtMost(samples, other.samples) && space.isProvedAtMost(formula(), other.formula))
+      return;
+  llvm::erase_if(candidates, [&](const Candidate &other) {
+    return mayBeAtMost(other.samples, samples) && space.isProvedAtMost(other.formula, formula());
+  });
+  candidates.push_back({formula(), samples});
+  // With many dims the cases multiply along the chain of buffers; a maximum inside the formula keeps them apart.
+  constexpr size_t manyCases = 32;
+  if (candidates.size() <= manyCases)
+    return;
+  std::vector<Polynomial> cases;
+  for (Candidate &one : candidates)
+    cases.push_back(std::move(one.formula));
+  const Polynomial all = space.variableOf({FormulaSpace::Atom::Kind::Maximum, std::move(cases), 1});
+  candidates = {{all, space.samplesOf(all)}};
 }
 
 /// Terms that all cases have are written once, and maxima inside before the whole: several may have them.
 std::string Maximum::text(const FormulaSpace &space) const {
   std::set<unsigned> maxima;
-  for (const Polynomial &candidate : candidates)
-    space.collectMaxima(candidate, maxima);
+  for (const Candidate &candidate : candidates)
+    space.collectMaxima(candidate.formula, maxima);
   std::string result;
   for (unsigned variable : maxima) // what is inside of one was there before it
     result += space.variableText(variable) + " = " + space.maximumText(space.atoms[variable - space.dims.size()].parts) + "; ";
   if (candidates.size() < 2)
-    return result + (candidates.empty() ? "0" : space.text(candidates[0]));
+    return result + (candidates.empty() ? "0" : space.text(candidates[0].formula));
   Polynomial common;
-  for (const auto &[monomial, coefficient] : candidates[0].terms) {
+  for (const auto &[monomial, coefficient] : candidates[0].formula.terms) {
     int64_t least = coefficient;
-    for (const Polynomial &candidate : candidates) {
-      auto found = candidate.terms.find(monomial);
-      least = std::min(least, found == candidate.terms.end() ? 0 : found->second);
+    for (const Candidate &candidate : candidates) {
+      auto found = candidate.formula.terms.find(monomial);
+      least = std::min(least, found == candidate.formula.terms.end() ? 0 : found->second);
     }
     if (least > 0)
       common.terms[monomial] = least;
   }
   std::vector<Polynomial> rests;
-  for (const Polynomial &candidate : candidates)
-    rests.push_back(candidate - common);
+  for (const Candidate &candidate : candidates)
+    rests.push_back(candidate.formula - common);
   return result + (common.terms.empty() ? "" : space.text(common) + " + ") + space.maximumText(rests);
 }
 

@@ -1,6 +1,7 @@
 // Exact formulas over the dims of an entry, for the manifest: sizes of arenas, operations and bytes of kernels.
 #pragma once
 #include "mlir/IR/AffineExpr.h"
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -43,6 +44,10 @@ public:
   Polynomial aligned(const Polynomial &bytes);
   /// True only if left <= right for all dims; may miss cases.
   bool atMost(const Polynomial &left, const Polynomial &right) const;
+  /// Values for some choices of the dims. They tell most pairs apart without a proof, for which a plan of a large model asks
+  /// hundreds of thousands of times.
+  using Samples = std::array<double, 4>;
+  Samples samplesOf(const Polynomial &polynomial) const;
   /// In the language of runtime/artifact/Formula.h: `6144*B*T + 64*ceil((4*B)/64)`.
   std::string text(const Polynomial &polynomial) const;
   const std::vector<std::string> &names() const { return dims; }
@@ -52,9 +57,13 @@ private:
     enum class Kind { Ceil, Floor, Remainder, Maximum } kind;
     std::vector<Polynomial> parts; // the dividend, or what the maximum is of
     int64_t divisor;
+    Samples samples = {};
     bool operator==(const Atom &other) const { return kind == other.kind && parts == other.parts && divisor == other.divisor; }
   };
   friend class Maximum;
+  Samples samplesOf(const Atom &atom) const;
+  /// What `atMost` says where the samples do not refuse.
+  bool isProvedAtMost(const Polynomial &left, const Polynomial &right) const;
   Polynomial variableOf(Atom atom);
   std::string variableText(unsigned variable) const;
   std::string maximumText(const std::vector<Polynomial> &parts) const;
@@ -72,7 +81,13 @@ public:
   std::string text(const FormulaSpace &space) const;
 
 private:
-  std::vector<Polynomial> candidates; // none: 0
+  struct Candidate {
+    Polynomial formula;
+    FormulaSpace::Samples samples;
+  };
+  /// The formula is `base + plus`; the sum is made when it is needed, for most candidates are dropped before.
+  void add(FormulaSpace &space, const Polynomial &base, const Polynomial &plus, const FormulaSpace::Samples &samples);
+  std::vector<Candidate> candidates; // none: 0
 };
 
 } // namespace tenon
