@@ -234,7 +234,7 @@ std::array<Value, 4> ScalarCode::drawWords(Value counter, Value depth, int64_t s
   Value high = arith::ShRUIOp::create(builder, code.seed, constant(builder, 32));
   Value ofSite = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(site)));
   return emitPhilox(builder, {word(counter), word(code.step), ofSite, word(depth ? depth : constant(builder, 0))},
-                    {word(code.seed), word(high)});
+                    {word(code.seed), word(high)}, PhiloxRounds::Straight);
 }
 
 /// Philox by the formulas of tenon.random_keep and tenon.random_bits: a counter per 16 numbers of `ofBlock` elements. The word of
