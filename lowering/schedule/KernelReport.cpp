@@ -1,8 +1,10 @@
 #include "lowering/schedule/KernelReport.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Places.h"
+#include "dialect/StoredParameter.h"
 #include "dialect/TenonDialect.h"
 #include "dialect/TensorSizes.h"
+#include "dialect/Traits.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -83,13 +85,33 @@ private:
   }
 
   /// Names of element types, each once, in the order of the tensors.
+  using ElementTypes = llvm::SmallSetVector<Type, 4>;
   static std::string namesOf(ValueRange tensors) {
-    llvm::SmallSetVector<Type, 4> types;
+    ElementTypes types;
     for (Value tensor : tensors)
       types.insert(cast<RankedTensorType>(tensor.getType()).getElementType());
+    return namesOf(types);
+  }
+  static std::string namesOf(const ElementTypes &types) {
     return llvm::join(llvm::map_range(types, [](Type type) { return elementModel(type).name(); }), " ");
   }
+  /// Gradients, moments and masters have the parameter's type; beside it, what is stored shorter and copies for contractions.
+  static std::string storageOfParameters(ModuleOp module) {
+    ElementTypes reads, writes;
+    for (ParameterOp parameter : module.getOps<ParameterOp>()) {
+      const Type whole = parameter.getType().getElementType();
+      for (ElementTypes *types : {&reads, &writes}) {
+        types->insert(whole);
+        types->insert(storedType(parameter));
+      }
+      if (Type copies = copyTypeOf(parameter))
+        writes.insert(copies);
+    }
+    return namesOf(reads) + " -> " + namesOf(writes);
+  }
   static std::string storageOf(KernelOpInterface kernel) {
+    if (kernel->hasTrait<UpdatesParameters>())
+      return storageOfParameters(kernel->getParentOfType<ModuleOp>());
     SmallVector<Value> written;
     llvm::copy_if(kernel->getResults(), std::back_inserter(written), isRead);
     const bool isOfArenas = kernel.tensorsRead().empty() && llvm::all_of(written, [](Value result) {
