@@ -4,7 +4,8 @@
   test/bench/results.py            writes the tables of README.md and docs/measurements.md anew
   test/bench/results.py --check    exit 1 if a table differs from results.json
 
-A table stands between the lines <!-- bench NAME --> and <!-- end -->; NAME is a function of TABLES below.
+A table stands between the lines <!-- bench NAME --> and <!-- end -->; NAME is a function of TABLES below. `1.16 (`gpt2`)` in
+another table is the ratio of that row of the summary.
 """
 import json
 import os
@@ -75,12 +76,15 @@ def plain(rows, heads, cells):
     return "\n".join(lines + ["| " + " | ".join(cells(row)) + " |" for row in rows])
 
 
+def summarised(rows):
+    return [row for row in rows if row["tier"] == "best" and numerics(row) == "f32" and row["dropout"] == 0
+            and row["threads"] == (2 if row["row"] == "quickstart" else 1)]
+
+
 def summary(rows):
     """README: the fastest peer alone."""
-    chosen = [row for row in rows if row["tier"] == "best" and numerics(row) == "f32" and row["dropout"] == 0
-              and row["threads"] == (2 if row["row"] == "quickstart" else 1)]
     heads = ["model", "threads", "Tenon", "fastest peer", "ratio", "share of peak", "peak, GFLOP/s", "memory, MiB, ours / theirs"]
-    return plain(chosen, heads, lambda row: [
+    return plain(summarised(rows), heads, lambda row: [
         TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), f"{rate(row, row['fastest'])} ({row['fastest']})",
         f"{row['ratio']:.2f}", f"{row['tenon']['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}"])
@@ -119,9 +123,13 @@ TABLES = {"summary": summary, "whole": whole, "mixed": mixed}
 
 
 def filled(text, rows):
-    """The document with its tables made anew."""
-    return re.sub(r"(<!-- bench (\w+) -->\n).*?(<!-- end -->)",
+    """The document with its tables and the ratios in other tables made anew."""
+    text = re.sub(r"(<!-- bench (\w+) -->\n).*?(<!-- end -->)",
                   lambda found: found[1] + "\n" + TABLES[found[2]](rows) + "\n\n" + found[3], text, flags=re.S)
+    ratios = {row["row"]: f"{row['ratio']:.2f}" for row in summarised(rows)}
+    cell = rf"\d+\.\d+ \(`({'|'.join(ratios)})`\)"
+    return "\n".join(re.sub(cell, lambda found: f"{ratios[found[1]]} (`{found[1]}`)", line) if line.startswith("| ") else line
+                     for line in text.split("\n"))
 
 
 def main(arguments):
