@@ -95,8 +95,8 @@ def main():
     options = parser.parse_args()
     wrong, count = [], 0
     bound_sizes = [word for name, value in SIZES.items() for word in ("--bind", f"{name}={value}")]
-    kinds = [("f32", [], "f32", tiers.best()), ("f64", ["--f64"], "f64", tiers.best())]
-    kinds += [(f"bf16 on {tier}", ["--numerics", "bf16"], "f32", tier) for tier in tiers.of_bf16()[:2]]
+    kinds = [("f32", [], "f32", tiers.best()), ("f64", ["--f64", "--quick"], "f64", tiers.best())]
+    kinds += [(f"bf16 on {tier}", ["--numerics", "bf16", "--quick"], "f32", tier) for tier in tiers.of_bf16()[:2]]
     for name, words, element, tier in kinds:
         bound = 2e-2 if tier.endswith("amx") else 0
         cases = [("false", bound_sizes), ("true", [])] + [("true", bound_sizes), ("false", [])] * (name == "f32")

@@ -94,7 +94,7 @@ class Model:
         self.tiers = [options.tier] if options.tier else list(dict.fromkeys([driver.best_tier(), driver.other_tier()]))
         self.artifact = os.path.join(folder, "artifact")
         words = ["--decomposed"] if options.decomposed else []
-        words += [] if options.large and not options.decomposed else ["--quick"]
+        words += [] if options.large and not options.decomposed and self.tiers[0] == driver.best_tier() else ["--quick"]
         driver.tenon("compile", *compile_words(rows, folder, sizes), *words,
                      *[word for tier in self.tiers for word in ("--tier", tier)], "-o", self.artifact)
         places = [(b, range(sizes[1]["T"])) for b in range(sizes[1]["B"])]

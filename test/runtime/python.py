@@ -247,7 +247,8 @@ def compare_generation(run, model, bounded):
 def check_numerics(spec, folder):
     """The manifest says which numerics an artifact was compiled with."""
     for numerics, split, copies in ((None, None, None), ("bf16", "bf16", None), ("f16", None, "f16"), ("f32", None, None)):
-        out = tenon.compile(spec, os.path.join(folder, f"numerics-{numerics}"), recipe="small", numerics=numerics)
+        out = tenon.compile(spec, os.path.join(folder, f"numerics-{numerics}"), recipe="small", numerics=numerics,
+                            options=["--quick", "--tier", "best"])
         manifests = [name for name in os.listdir(out) if name.endswith(".json")]
         with open(os.path.join(out, *manifests), encoding="utf-8") as manifest:
             said = json.load(manifest)
@@ -294,7 +295,7 @@ def main():
     bounded = os.path.join(folder, "bounded.tn")
     with open(spec, encoding="utf-8") as file, open(bounded, "w", encoding="utf-8") as changed:
         changed.write(file.read().replace("dim    B, T", "dim    B, T <= 16"))
-    tenon.compile(bounded, os.path.join(folder, "bounded"), entries=["step"], options=["--no-recipe"])
+    tenon.compile(bounded, os.path.join(folder, "bounded"), entries=["step"], options=["--no-recipe", "--quick"])
     compare_generation(run, theirs, os.path.join(folder, "bounded"))
     check_errors(spec, folder, ours)
     check_numerics(spec, folder)
