@@ -155,6 +155,8 @@ json::Object choicesJson(DictionaryAttr chosen, const Target &target) {
     for (NamedAttribute one : cast<DictionaryAttr>(found))
       if (auto form = dyn_cast<StringAttr>(one.getValue()))
         choice[one.getName().getValue()] = form.getValue();
+      else if (auto list = dyn_cast<DenseI64ArrayAttr>(one.getValue()))
+        choice[one.getName().getValue()] = json::Array(list.asArrayRef());
       else
         choice[one.getName().getValue()] = cast<IntegerAttr>(one.getValue()).getInt();
     variants[variant] = std::move(choice);

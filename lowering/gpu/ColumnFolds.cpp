@@ -1,6 +1,7 @@
 #include "lowering/gpu/ColumnFolds.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/Reductions.h"
+#include "lowering/gpu/Places.h"
 
 using namespace mlir;
 
@@ -15,6 +16,8 @@ constexpr int64_t kUnknownBlocks = kBlocks / 8;
 /// Terms that a thread reads before it adds them: one at a time would wait for memory each time. Of several folds fewer, and of
 /// terms that together would be more bytes than a thread has registers for.
 constexpr int64_t kAtOnce = 4, kAtOnceOfSeveral = 2, kBytesAtOnce = 256;
+/// Terms of a slice at least, as a text may have it.
+constexpr int64_t kMostTerms = int64_t(1) << 20;
 
 ColumnFolds::ColumnFolds(NestOp nest, EachOp flattened)
     : nest(nest), context(nest.getContext()), sizes(nest.parallelDomain()), indices(nest.getBody().getArguments()) {
@@ -72,13 +75,45 @@ int64_t ColumnFolds::mostLanes() const {
 static int64_t columnsOfBlock(int64_t lanes) { return std::max(kColumns, kThreadsOfRow * lanes); }
 
 /// Those that keep all threads of a block reading several at once, and are worth a part that is added later.
-static int64_t leastTermsOfSlice(int64_t threads, int64_t lanes) {
-  const int64_t rows = threads / (columnsOfBlock(lanes) / lanes);
+static int64_t leastTermsOfSlice(int64_t lanes) {
+  const int64_t rows = kThreads / (columnsOfBlock(lanes) / lanes);
   return std::max(kLeastTerms / 2, rows * kAtOnce);
 }
 
+/// Bytes that a term of each of the folds reads for one column.
+static int64_t bytesOfTerm(ArrayRef<FoldOp> folds) {
+  llvm::SmallDenseSet<Value> tensors;
+  int64_t bytes = 0;
+  for (FoldOp fold : folds)
+    fold.walk([&](AtOp at) {
+      if (tensors.insert(at.getTensor()).second)
+        bytes += elementBytes(at.getType());
+    });
+  return bytes;
+}
+
+static int64_t termsAtOnce(ArrayRef<FoldOp> folds, int64_t lanes) {
+  int64_t terms = folds.size() == 1 ? kAtOnce : kAtOnceOfSeveral;
+  while (terms > 1 && terms * lanes * bytesOfTerm(folds) > kBytesAtOnce)
+    terms /= 2;
+  return terms;
+}
+
+/// Folds over one space that stand beside each other are made in one pass.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> choosePasses(ArrayRef<FoldOp> folds, int64_t lanes) {
+  SmallVector<int64_t> passes, apart;
+  for (ArrayRef<FoldOp> rest = folds; !rest.empty();) {
+    ArrayRef<FoldOp> equal = rest.take_while([&](FoldOp fold) { return fold.getSizes() == FoldOp(rest.front()).getSizes(); });
+    const int64_t number = passes.empty() ? 0 : passes.back() + 1;
+    passes.append(equal.size(), number);
+    apart.append(equal.size(), termsAtOnce(equal, lanes));
+    rest = rest.drop_front(equal.size());
+  }
+  return {passes, apart};
+}
+
 DictionaryAttr ColumnFolds::choose() {
-  const int64_t lanes = mostLanes(), least = leastTermsOfSlice(kThreads, lanes);
+  const int64_t lanes = mostLanes(), least = leastTermsOfSlice(lanes);
   int64_t longest = 0; // fold
   for (FoldOp fold : folds) {
     auto terms = dyn_cast<AffineConstantExpr>(termsOf(fold));
@@ -90,11 +125,35 @@ DictionaryAttr ColumnFolds::choose() {
     return {};
   const int64_t room = std::min(kBlocks / blocks, kMostSlices), useful = std::max<int64_t>(longest / least, 1);
   const auto slices = int64_t(std::min(llvm::bit_floor(uint64_t(room)), llvm::bit_ceil(uint64_t(useful))));
-  return makeChoice(nest.getContext(), kForm, {{"slices", slices}, {"threads", kThreads}, {"vector", lanes}});
+  auto [passes, atOnce] = choosePasses(folds, lanes);
+  return makeChoice(nest.getContext(), kForm, {{"slices", slices}, {"terms", least}, {"threads", kThreads}, {"vector", lanes}},
+                    {{"pass", passes}, {"apart", atOnce}});
 }
 
 ChoiceForm ColumnFolds::form() const {
-  return {kForm, {{"slices", 1, kMostSlices, 1, true}, {"threads", 32, 1024, 32}, {"vector", 1, mostLanes(), 1, true}}};
+  ChoiceForm form{kForm,
+                  {{"slices", 1, kMostSlices, 1, true},
+                   {"terms", 1, kMostTerms},
+                   {"threads", 32, 1024, 32},
+                   {"vector", 1, mostLanes(), 1, true}},
+                  {{"pass", "fold"}, {"apart", "fold"}}};
+  for (size_t i = 0; i < folds.size(); ++i) {
+    form.lists[0].numbers.push_back({"pass", 0, int64_t(i)});
+    form.lists[1].numbers.push_back({"apart", 1, kMostApart});
+  }
+  return form;
+}
+
+LogicalResult ColumnFolds::checkPasses() const {
+  for (size_t i = 1; i < folds.size(); ++i) {
+    FoldOp fold = folds[i], before = folds[i - 1];
+    const bool isNext = pass[i] == pass[i - 1] + 1;
+    if (!isNext && (pass[i] != pass[i - 1] || apart[i] != apart[i - 1] || fold.getSizes() != before.getSizes()))
+      return NestOp(nest).emitOpError("expects in ")
+             << kChosen << " passes that count on by 1, of folds over one space, with terms apart alike, got fold " << i // S11
+             << " in pass " << pass[i];
+  }
+  return success();
 }
 
 /// As many as the longest fold has terms for: of the same number for each thread of a slice, as far as that goes.
@@ -103,16 +162,20 @@ Value ColumnFolds::slicesOf(EntryCode &code) const {
   Value terms = constant(builder, 0);
   for (FoldOp fold : folds)
     terms = maximum(builder, terms, code.size(termsOf(fold)));
-  Value least = constant(builder, leastTermsOfSlice(threadsOfBlock, vector)), one = constant(builder, 1);
-  Value rounds = ceilDivide(builder, terms, multiply(builder, least, constant(builder, mostSlices))); // of a thread
-  Value useful = divide(builder, terms, multiply(builder, least, maximum(builder, rounds, one)));
+  Value ofSlice = constant(builder, termsOfSlice), one = constant(builder, 1);
+  Value rounds = ceilDivide(builder, terms, multiply(builder, ofSlice, constant(builder, mostSlices))); // of a thread
+  Value useful = divide(builder, terms, multiply(builder, ofSlice, maximum(builder, rounds, one)));
   return maximum(builder, minimum(builder, useful, constant(builder, mostSlices)), one);
 }
 
 LogicalResult ColumnFolds::generate(LaunchSequence &sequence, const Choice &choice, Launch launch) {
   mostSlices = *choice.number("slices");
   vector = *choice.number("vector");
-  threadsOfBlock = *choice.number("threads");
+  termsOfSlice = *choice.number("terms");
+  pass = llvm::to_vector(choice.list("pass"));
+  apart = llvm::to_vector(choice.list("apart"));
+  if (failed(checkPasses()))
+    return failure();
   launch.numbers = {{IntegerType::get(nest.getContext(), 64), [this](EntryCode &code) { return slicesOf(code); }}};
   for (FoldOp fold : folds)
     launch.temporaries.push_back(sequence.temporary(columns() * (mostSlices * elementBytes(fold.getType()))));
@@ -147,29 +210,10 @@ void ColumnFolds::overColumns(KernelCode &code, ScalarCode &scalars, Value block
   });
 }
 
-/// Bytes that a term of each of the folds reads for one column.
-static int64_t bytesOfTerm(ArrayRef<FoldOp> folds) {
-  llvm::SmallDenseSet<Value> tensors;
-  int64_t bytes = 0;
-  for (FoldOp fold : folds)
-    fold.walk([&](AtOp at) {
-      if (tensors.insert(at.getTensor()).second)
-        bytes += elementBytes(at.getType());
-    });
-  return bytes;
-}
-
-static int64_t termsAtOnce(ArrayRef<FoldOp> folds, int64_t lanes) {
-  int64_t terms = folds.size() == 1 ? kAtOnce : kAtOnceOfSeveral;
-  while (terms > 1 && terms * lanes * bytesOfTerm(folds) > kBytesAtOnce)
-    terms /= 2;
-  return terms;
-}
-
 /// The terms from `first` on in steps of `step`, in their order, of folds over one space: a part for each of them and each of the
 /// columns of `columns`.
 static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns, ArrayRef<FoldOp> folds, Value count, Value first,
-                                      Value step, int64_t lanes) {
+                                      Value step, int64_t lanes, int64_t apart) {
   auto &builder = code.builder;
   SmallVector<AffineExpr> sizes = llvm::to_vector(FoldOp(folds.front()).getSizes().getResults());
   SmallVector<Value> carried;
@@ -203,7 +247,7 @@ static SmallVector<Value> foldStrided(KernelCode &code, const LaneCode &columns,
     scf::YieldOp::create(builder, sums);
     carried = llvm::to_vector_of<Value>(loop.getResults());
   };
-  overTerms(termsAtOnce(folds, lanes));
+  overTerms(apart);
   overTerms(1);
   carried.pop_back();
   return carried;
@@ -228,9 +272,10 @@ void ColumnFolds::emitParts(KernelCode &code) const {
       if (!isa<FoldOp, PutOp, YieldOp>(op) && !behind.contains(op))
         lanes.emitOp(*op);
     for (size_t number = 0; number < folds.size();) {
-      ArrayRef<FoldOp> equal = ArrayRef(folds).drop_front(number).take_while(
-          [&](FoldOp fold) { return fold.getSizes() == FoldOp(folds[number]).getSizes(); });
-      SmallVector<Value> parts = foldStrided(code, lanes, equal, code.size(termsOf(equal.front())), first, step, vector);
+      const auto ofPass = size_t(llvm::count(pass, pass[number]));
+      ArrayRef<FoldOp> equal = ArrayRef(folds).slice(number, ofPass);
+      Value count = code.size(termsOf(equal.front()));
+      SmallVector<Value> parts = foldStrided(code, lanes, equal, count, first, step, vector, apart[number]);
       for (size_t k = 0; k < equal.size(); ++k, ++number) {
         MutableArrayRef<Value> own = MutableArrayRef(parts).slice(k * size_t(vector), size_t(vector));
         code.combineBlock(FoldOp(equal[k]).getKind(), own, threads, /*onlyFirst=*/true);

@@ -15,6 +15,7 @@ public:
   bool fits() const { return !folds.empty(); }
   /// Null: another form is better.
   mlir::DictionaryAttr choose();
+  /// Lists of it: of each fold its `pass` over the terms, and how many terms `apart` a thread reads before it adds them.
   ChoiceForm form() const;
   /// `launch`: of the nest, but for blocks and code.
   mlir::LogicalResult generate(LaunchSequence &sequence, const Choice &choice, Launch launch);
@@ -28,6 +29,7 @@ private:
                    llvm::function_ref<void(Value, Value)> body) const;
   void emitParts(KernelCode &code) const;
   void emitResults(KernelCode &code) const;
+  mlir::LogicalResult checkPasses() const;
   mlir::AffineExpr columns() const;
   mlir::AffineExpr termsOf(FoldOp fold) const;
 
@@ -39,7 +41,8 @@ private:
   llvm::SmallVector<FoldOp> folds;
   llvm::DenseSet<mlir::Operation *> behind; // what needs a fold's value
   int64_t mostSlices = 1, vector = 1;       // vector: columns beside each other that a thread has
-  int64_t threadsOfBlock = 1;
+  llvm::SmallVector<int64_t> pass, apart;   // of each fold
+  int64_t termsOfSlice = 1;                 // at least
 };
 
 } // namespace tenon::gpu

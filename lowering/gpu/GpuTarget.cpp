@@ -85,8 +85,14 @@ DictionaryAttr GpuTarget::choose(KernelOpInterface kernel) const {
   }
   if (DictionaryAttr choice = generated.choose(chip)) {
     NamedAttrList numbers(choice);
-    if (mayApproximate(kernel))
+    if (mayApproximate(kernel)) {
       numbers.set(kApproximate, IntegerAttr::get(IntegerType::get(kernel.getContext(), 64), 1));
+      const ChoiceList tanhs = listBesideOne(kernel);
+      if (!tanhs.numbers.empty())
+        numbers.set(kBesideOne, DenseI64ArrayAttr::get(
+                                    kernel.getContext(),
+                                    llvm::map_to_vector(tanhs.numbers, [](const ChoiceNumber &number) { return number.most; })));
+    }
     all.set(chip.name, numbers.getDictionary(kernel.getContext()));
   }
   return all.empty() ? DictionaryAttr() : all.getDictionary(kernel.getContext());

@@ -288,8 +288,11 @@ static void writeDown(EntryCode &code, llvm::function_ref<void()> launch) {
 FailureOr<Choice> LaunchSequence::choiceOf(Operation *op, ArrayRef<ChoiceForm> forms) {
   SmallVector<ChoiceForm> all(forms);
   if (mayApproximate(op))
-    for (ChoiceForm &form : all)
+    for (ChoiceForm &form : all) {
       form.numbers.push_back({kApproximate, 0, 1, 1, false, /*isOptional=*/true});
+      if (isApproximated(op, chip))
+        form.lists.push_back(listBesideOne(op));
+    }
   return choiceFor(op, chip.name, all);
 }
 

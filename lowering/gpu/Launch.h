@@ -149,7 +149,7 @@ public:
   // For generators:
   void add(const Launch &launch);
   /// What is chosen for the op, one of these forms: fails where that is not legal, which is reported there.
-  /// Each may have the number kApproximate, too, where the kernel may.
+  /// Each may have the number kApproximate, too, where the kernel may, and then has kBesideOne.
   mlir::FailureOr<Choice> choiceOf(mlir::Operation *op, llvm::ArrayRef<ChoiceForm> forms);
   const Chip &chip;
 

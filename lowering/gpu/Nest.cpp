@@ -6,6 +6,7 @@
 #include "lowering/gpu/OnlineFolds.h"
 #include "lowering/gpu/Places.h"
 #include "lowering/gpu/RowBarriers.h"
+#include "lowering/gpu/RowLoops.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -19,12 +20,6 @@ constexpr int64_t kFewElements = 16;
 constexpr int64_t kRowsOfBlock = 32, kThreadsOfRows = 256;
 /// So many elements keep all threads of a GPU busy with several each.
 constexpr int64_t kManyElements = int64_t(1) << 17;
-/// Elements that a thread reads before it goes on with them, where they are no vector and so many that this fills all threads.
-/// A text may say another number, up to kMostApart.
-constexpr int64_t kApart = 4, kMostApart = 16;
-/// The same where a block has a long row, whose memory it waits for (measured: gradients of logits in 2.0 ms with 4 of them, 1.6
-/// with 8, 1.5 with 12).
-constexpr int64_t kApartOfRow = 12;
 /// Rows of so many elements that are no vectors are the work of a block, where there are so many of them: what a row shares is
 /// read once, and no element asks for its row.
 constexpr int64_t kLongRow = 1024, kManyRows = 256;
@@ -33,7 +28,9 @@ constexpr llvm::StringLiteral kElements = "elements", kRow = "row", kRows = "row
 
 class NestKernel {
 public:
-  explicit NestKernel(NestOp nest) : nest(nest), block(nest.getBody().front()), rows(nest.parallelDomain()) { findInner(); }
+  explicit NestKernel(NestOp nest) : nest(nest), block(nest.getBody().front()), rows(nest.parallelDomain()), loops(nest) {
+    findInner();
+  }
 
   DictionaryAttr choose() {
     if (DictionaryAttr choice = ColumnFolds(nest, flattened).choose())
@@ -47,19 +44,19 @@ public:
                         {{"threads", threadsFor(elements())}, {"vector", lanes}, {"apart", usefulApart(lanes)}});
     }
     if (readsAcrossRows())
-      return makeChoice(nest.getContext(), kRows,
-                        {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}, {"apart", usefulApartOfRow(kThreadsOfRows, 1)}});
-    return chooseRow(lanesOfRow());
+      return makeChoice(nest.getContext(), kRows, {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}},
+                        loops.chooseRows(kThreadsOfRows));
+    return chooseRow(loops.mostLanes());
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
     const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
-    const ChoiceNumber places{"apart", 1, kMostApart}, ofElements{"apart", 1, hasLoops() ? 1 : kMostApart};
+    const ChoiceNumber ofElements{"apart", 1, hasLoops() ? 1 : kMostApart};
     SmallVector<ChoiceForm> forms{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}, ofElements}}};
     if (!flattened || !rows.empty())
-      forms.push_back({kRow, {ofBlock, {"vector", 1, lanesOfRow(), 1, true}, places}});
+      forms.push_back({kRow, {ofBlock}, loops.listsOfRow()});
     if (!flattened && readsAcrossRows())
-      forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock, places}});
+      forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}, loops.listsOfRows()});
     ColumnFolds columns(nest, flattened);
     if (columns.fits())
       forms.push_back(columns.form());
@@ -69,6 +66,8 @@ public:
     perBlock = choice->form() != kElements;
     if (choice->form() == kRow)
       flattened = {};
+    if ((choice->form() == kRow || choice->form() == kRows) && failed(loops.read(*choice)))
+      return failure();
     rowsOfBlock = choice->number("rows").value_or(1);
     vector = choice->number("vector").value_or(1);
     apart = choice->number("apart").value_or(1);
@@ -148,40 +147,14 @@ private:
     auto known = dyn_cast<AffineConstantExpr>(elements());
     return lanes == 1 && !hasLoops() && known && known.getValue() >= kManyElements * kApart ? kApart : 1;
   }
-  /// The same of the inner dimensions of a row: as many as one of them has places for.
-  int64_t usefulApartOfRow(int64_t threads, int64_t lanes) {
-    int64_t most = 1;
-    for (EachOp each : block.getOps<EachOp>())
-      if (mayLieApart(ownOps(each.getBody().front()), std::min(lanes, lanesOfInner(*each))))
-        for (int64_t number : {kApart, kApartOfRow})
-          if (hasPlacesFor(each, threads, number))
-            most = std::max(most, number);
-    return most;
-  }
   DictionaryAttr chooseRow(int64_t lanes) {
     const int64_t threads = threadsFor(inner.floorDiv(lanes));
-    return makeChoice(nest.getContext(), kRow,
-                      {{"threads", threads}, {"vector", lanes}, {"apart", usefulApartOfRow(threads, lanes)}});
+    return makeChoice(nest.getContext(), kRow, {{"threads", threads}}, loops.chooseRow(threads, lanes));
   }
   bool hasLongRows() {
     auto known = dyn_cast<AffineConstantExpr>(inner), count = dyn_cast<AffineConstantExpr>(product(rows, nest.getContext()));
     return flattened && known && known.getValue() >= kLongRow && lanesOfElements() == 1 && !readsAcrossRows() &&
            (!count || count.getValue() >= kManyRows);
-  }
-  /// How many places of the dimensions of an op in a row a thread can have, and of that op which has most.
-  static int64_t lanesOfInner(Operation &op) {
-    auto fold = dyn_cast<FoldOp>(op);
-    if (!isa<FoldOp, EachOp>(op) || (fold && !isComputed(fold.getType())))
-      return 1;
-    AffineMap inside = fold ? fold.getSizes() : cast<EachOp>(op).getSizes();
-    Block &body = op.getRegion(0).front();
-    return inside.getNumResults() == 0 ? 1 : lanesOf({&body}, body.getArguments().back(), inside.getResults().back());
-  }
-  int64_t lanesOfRow() {
-    int64_t most = 1;
-    for (Operation &op : block)
-      most = std::max(most, lanesOfInner(op));
-    return most;
   }
   /// Whether neighbours in memory are elements of neighbouring rows.
   bool readsAcrossRows() {
@@ -278,10 +251,10 @@ private:
       for (Operation *op : own)
         element.emitOp(*op);
     };
-    const int64_t lanes = std::min(vector, lanesOfInner(*each));
+    const int64_t lanes = loops.vectorOf(each), together = loops.apartOf(each);
     Value size = constant(builder, lanes), count = divide(builder, code.size(product(inside, nest.getContext())), size);
-    if (apart > 1 && mayLieApart(own, lanes) && hasPlacesFor(each, code.threads, apart))
-      first = emitApart(code, scalars, nest->getResults(), body.getArguments(), inside, {first, step, count, apart},
+    if (together > 1)
+      first = emitApart(code, scalars, nest->getResults(), body.getArguments(), inside, {first, step, count, together},
                         [&](LaneCode &all) { emit(all); });
     code.strided(first, step, count, [&](Value number) {
       scalars.bindSplit(body.getArguments(), multiply(builder, number, size), inside);
@@ -290,26 +263,17 @@ private:
     });
   }
 
-  /// The folds from this one on that stand beside each other, have its space and its vectors and need none of the others.
-  SmallVector<FoldOp> foldsTogether(FoldOp fold) {
-    const int64_t lanes = std::min(vector, lanesOfInner(*fold));
-    SmallVector<FoldOp> all{fold};
-    if (rowsOfBlock > 1 || lanes == 1)
-      return all;
-    llvm::DenseSet<Value> made{fold.getValue()};
-    for (auto next = dyn_cast_or_null<FoldOp>(fold->getNextNode());
-         next && next.getSizes() == fold.getSizes() && std::min(vector, lanesOfInner(*next)) == lanes && !readsAny(*next, made);
-         next = dyn_cast_or_null<FoldOp>(next->getNextNode())) {
-      all.push_back(next);
-      made.insert(next.getValue());
-    }
-    return all;
-  }
-
   /// The folds of a row whose space threads share; how many of them have combined behind a barrier of their own.
   unsigned emitFolds(KernelCode &code, ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step) {
     FoldOp fold = folds.front();
-    const int64_t lanes = std::min(vector, lanesOfInner(*fold));
+    if (loops.isOnline(folds)) {
+      FoldOp sum = folds.back();
+      MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(sum.getValue()));
+      scalars.bind(fold.getValue(), both.maximum);
+      scalars.bind(sum.getValue(), both.sum);
+      return 2;
+    }
+    const int64_t lanes = loops.vectorOf(fold);
     SmallVector<Value> parts = lanes == 1 ? SmallVector<Value>{scalars.foldPart(fold, first, step)}
                                           : foldLanes(code, scalars, folds, first, step, lanes);
     for (auto [one, part] : llvm::zip_equal(folds, parts))
@@ -339,14 +303,8 @@ private:
       if (known.contains(&op))
         continue;
       barriers.before(op);
-      if (FoldOp sum = fold && rowsOfBlock == 1 ? sumUnder(fold) : FoldOp()) {
-        MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(sum.getValue()));
-        scalars.bind(fold.getValue(), both.maximum);
-        scalars.bind(sum.getValue(), both.sum);
-        known.insert(sum);
-        combined = 2;
-      } else if (fold) {
-        SmallVector<FoldOp> folds = foldsTogether(fold);
+      if (fold) {
+        SmallVector<FoldOp> folds = loops.passOf(fold);
         combined = emitFolds(code, scalars, folds, first, step);
         known.insert(folds.begin(), folds.end());
       } else if (auto each = dyn_cast<EachOp>(op)) {
@@ -369,8 +327,9 @@ private:
   SmallVector<AffineExpr> rows;
   EachOp flattened;                    // null: rows alone are the parallel space
   AffineExpr inner;                    // the most places of an inner dimension of a row, where these are known
+  RowLoops loops;                      // of a row
   bool perBlock = false;               // a block per row, or for several
-  int64_t rowsOfBlock = 1, vector = 1; // vector: elements beside each other that a thread has, or that it has of a row at a time
+  int64_t rowsOfBlock = 1, vector = 1; // vector: elements beside each other that are a thread's
   int64_t apart = 1;                   // the same of elements that lie apart, where they are no vector
 };
 

@@ -5,6 +5,10 @@
 
 namespace tenon::gpu {
 
+/// Places that a thread reads before it goes on with them, where they are no vector and so many that this fills all threads. A
+/// text may say another number, up to kMostApart.
+constexpr int64_t kApart = 4, kMostApart = 16;
+
 /// The ops of a body that each place has of its own; all places share what else stands there.
 inline llvm::SetVector<mlir::Operation *> ownOps(mlir::Block &body) {
   llvm::DenseSet<Value> varying(body.args_begin(), body.args_end());

@@ -152,11 +152,14 @@ bool mayApproximate(Operation *kernel) {
          kernel->walk(isFast).wasInterrupted();
 }
 
-/// Whether the choice for the kernel around an op says so.
-static bool isApproximated(Operation &op, const Chip &chip) {
-  auto kernel = op.getParentOfType<KernelOpInterface>();
+/// Null: nothing is chosen.
+static DictionaryAttr choiceOf(Operation *kernel, const Chip &chip) {
   auto chosen = kernel ? kernel->getAttrOfType<DictionaryAttr>(kChosen) : DictionaryAttr();
-  auto choice = chosen ? chosen.getAs<DictionaryAttr>(chip.name) : DictionaryAttr();
+  return chosen ? chosen.getAs<DictionaryAttr>(chip.name) : DictionaryAttr();
+}
+
+bool isApproximated(Operation *kernel, const Chip &chip) {
+  auto choice = choiceOf(kernel, chip);
   auto number = choice ? choice.getAs<IntegerAttr>(kApproximate) : IntegerAttr();
   return number && number.getInt() != 0;
 }
@@ -184,8 +187,29 @@ static bool isBesideOne(Value number) {
   });
 }
 
+static SmallVector<Operation *> fastTanhs(Operation *kernel) {
+  SmallVector<Operation *> all;
+  kernel->walk([&](math::TanhOp op) {
+    if (hasFastFunction(*op))
+      all.push_back(op);
+  });
+  return all;
+}
+
+ChoiceList listBesideOne(Operation *kernel) {
+  return {kBesideOne, "tanh", llvm::map_to_vector(fastTanhs(kernel), [](Operation *op) {
+            return ChoiceNumber{kBesideOne, 0, isBesideOne(op->getResult(0)) ? 1 : 0};
+          })};
+}
+
+/// What is chosen for a tanh of a kernel that is approximated.
+static bool isChosenBesideOne(Operation &op, Operation *kernel, const Chip &chip) {
+  const SmallVector<Operation *> all = fastTanhs(kernel);
+  return choiceOf(kernel, chip).getAs<DenseI64ArrayAttr>(kBesideOne)[llvm::find(all, &op) - all.begin()] != 0;
+}
+
 /// exp and tanh of an f32 by `ex2.approx`, whose relative error is 2^-22: that of exp grows by 2^-24 |x|.
-static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Value x) {
+static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Value x, Operation *kernel, const Chip &chip) {
   constexpr double log2e = 1.44269504088896340736;
   auto real = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF32FloatAttr(float(value))); };
   auto power = [&](Value of) { return callOfChip(builder, "llvm.nvvm.ex2.approx.ftz.f32", of); };
@@ -196,7 +220,7 @@ static Value emitFastFunction(ImplicitLocOpBuilder &builder, Operation &op, Valu
     Value half = callOfChip(builder, "llvm.nvvm.rcp.approx.ftz.f", arith::AddFOp::create(builder, e, real(1.0)));
     return math::FmaOp::create(builder, half, real(-2.0), real(1.0));
   };
-  if (isBesideOne(op.getResult(0)))
+  if (isChosenBesideOne(op, kernel, chip))
     return far(x);
   // As emitTanh: an odd polynomial below 0.625, that beyond.
   Value size = math::AbsFOp::create(builder, x), z = arith::MulFOp::create(builder, x, x), p = real(-5.70498872745e-3);
@@ -220,8 +244,9 @@ void ScalarCode::emitMath(Operation &op) {
     result = arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
   } else {
     const bool isWide = operands[0].getType().isF64();
-    if (hasFastFunction(op) && isApproximated(op, code.chip()))
-      result = emitFastFunction(builder, op, operands[0]);
+    auto kernel = op.getParentOfType<KernelOpInterface>();
+    if (hasFastFunction(op) && isApproximated(kernel, code.chip()))
+      result = emitFastFunction(builder, op, operands[0], kernel, code.chip());
     else
       result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
   }

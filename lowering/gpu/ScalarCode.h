@@ -23,6 +23,12 @@ inline constexpr llvm::StringLiteral kApproximate = "approximate";
 /// Whether it may be 1: there are such, and the kernel makes tensors of 16 bits; beside their rounding the errors of the chip's
 /// functions are small.
 bool mayApproximate(mlir::Operation *kernel);
+/// Whether what is chosen for the kernel says so.
+bool isApproximated(mlir::Operation *kernel, const Chip &chip);
+/// A list beside that number: of each such tanh 1 where it is one exponential, whose error is small beside 1 alone; 0: near 0 a
+/// polynomial. Where the number itself counts it has to be 0; the most that it may be is chosen.
+inline constexpr llvm::StringLiteral kBesideOne = "beside_one";
+ChoiceList listBesideOne(mlir::Operation *kernel);
 
 class ScalarCode {
 public:

@@ -18,10 +18,18 @@ struct ChoiceNumber {
   bool isOptional = false; // 0 where the choice says none
 };
 
+/// A list of a choice: for each of several parts of a kernel (`of`: what they are) a number, and what that may be. One of no part
+/// is not written.
+struct ChoiceList {
+  llvm::StringRef name, of;
+  llvm::SmallVector<ChoiceNumber> numbers = {}; // their names are not asked
+};
+
 /// A form of a kernel's code, with its numbers.
 struct ChoiceForm {
   llvm::StringRef name;
   llvm::SmallVector<ChoiceNumber> numbers = {};
+  llvm::SmallVector<ChoiceList> lists = {};
 };
 
 /// One that was found legal.
@@ -32,10 +40,17 @@ struct Choice {
     auto value = attribute.getAs<mlir::IntegerAttr>(name);
     return value ? std::optional(value.getInt()) : std::nullopt;
   }
+  /// Empty where there is none.
+  llvm::ArrayRef<int64_t> list(llvm::StringRef name) const {
+    auto values = attribute.getAs<mlir::DenseI64ArrayAttr>(name);
+    return values ? values.asArrayRef() : llvm::ArrayRef<int64_t>();
+  }
 };
 
+using ChosenList = std::pair<llvm::StringRef, llvm::SmallVector<int64_t>>;
 mlir::DictionaryAttr makeChoice(mlir::MLIRContext *context, llvm::StringRef form,
-                                llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> numbers);
+                                llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> numbers,
+                                llvm::ArrayRef<ChosenList> lists = {});
 
 /// The choice for a variant, which is one of the forms with numbers that these allow: else the reason is reported at the op.
 mlir::FailureOr<Choice> choiceFor(mlir::Operation *op, llvm::StringRef variant, llvm::ArrayRef<ChoiceForm> forms);

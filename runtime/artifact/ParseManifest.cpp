@@ -120,8 +120,15 @@ void readChoices(const ManifestReader &reader, KernelInfo &kernel) {
     auto &numbers = kernel.chosen[std::string(variant)];
     numbers.emplace_back("form", choice.member("form").text());
     choice.eachMember([&](std::string_view name, const ManifestReader &number) {
-      if (name != "form")
-        numbers.emplace_back(name, std::to_string(number.integer(0, largest)));
+      if (name == "form")
+        return;
+      std::string text;
+      if (number.json().isArray())
+        number.each(
+            [&](const ManifestReader &one) { text += (text.empty() ? "" : " ") + std::to_string(one.integer(0, largest)); });
+      else
+        text = std::to_string(number.integer(0, largest));
+      numbers.emplace_back(name, text);
     });
   });
 }

@@ -68,7 +68,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 1 : i64, apart = 1 : i64}}} {
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1>, pass = array<i64: 0>}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -77,7 +77,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64, apart = 1 : i64}}} {
+  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64}}} {
   ^bb0(%j: index):
     %s = tenon.fold sum affine_map<() -> (33)> : f32 {
     ^bb1(%i: index):
@@ -88,7 +88,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
   }
   tenon.output 0 "a", %a : tensor<33xf32>
   tenon.output 1 "b", %b : tensor<33xf32>
-  %d = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 2 : i64, threads = 96 : i64, vector = 1 : i64}}} {
+  %d = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 4 : i64, terms = 8 : i64, threads = 96 : i64, vector = 1 : i64, pass = array<i64: 0>, apart = array<i64: 3>}}} {
   ^bb0(%j: index):
     %s = tenon.fold sum affine_map<() -> (33)> : f32 {
     ^bb1(%i: index):
@@ -97,7 +97,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%j], %s : f32
   }
-  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 2 : i64, apart = 1 : i64}}} {
+  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 2>, pass = array<i64: 0>}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -120,7 +120,7 @@ func.func @apart(%x: tensor<33x170xf32>) {
     %d = arith.negf %e : f32
     tenon.put 0 [%i, %j], %d : f32
   }
-  %b = tenon.nest affine_map<() -> (33)> : tensor<33x170xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = 1 : i64, apart = 5 : i64}}} {
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33x170xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1, 1>, apart = array<i64: 5>, pass = array<i64: 0>}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (170)> : f32 {
     ^bb1(%j: index):
@@ -136,5 +136,99 @@ func.func @apart(%x: tensor<33x170xf32>) {
   }
   tenon.output 0 "a", %a : tensor<33x170xf32>
   tenon.output 1 "b", %b : tensor<33x170xf32>
+  return
+}
+
+// Folds of a row, and of columns, in one pass each instead of together, with the same bits; a maximum and the sum under it in two passes, with vectors.
+func.func @passes(%x: tensor<33x96xf32>) {
+  %first = tenon.nest affine_map<() -> (33)> : tensor<33xf32> {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %squares = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %p = arith.mulf %a, %a : f32
+      tenon.yield %p : f32
+    }
+    %both = arith.addf %sum, %squares : f32
+    tenon.put 0 [%i], %both : f32
+  }
+  %second = tenon.nest affine_map<() -> (33)> : tensor<33xi1> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 1>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %squares = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %p = arith.mulf %a, %a : f32
+      tenon.yield %p : f32
+    }
+    %both = arith.addf %sum, %squares : f32
+    %one = tenon.at %first[%i] : tensor<33xf32> -> f32
+    %e = arith.cmpf oeq, %one, %both : f32
+    tenon.put 0 [%i], %e : i1
+  }
+  %third = tenon.nest affine_map<() -> (96)> : tensor<96xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 4 : i64, terms = 8 : i64, threads = 96 : i64, vector = 4 : i64, pass = array<i64: 0, 0>, apart = array<i64: 2, 2>}}} {
+  ^bb0(%j: index):
+    %sum = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %squares = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %p = arith.mulf %a, %a : f32
+      tenon.yield %p : f32
+    }
+    %both = arith.addf %sum, %squares : f32
+    tenon.put 0 [%j], %both : f32
+  }
+  %fourth = tenon.nest affine_map<() -> (96)> : tensor<96xi1> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 4 : i64, terms = 8 : i64, threads = 96 : i64, vector = 4 : i64, pass = array<i64: 0, 1>, apart = array<i64: 1, 3>}}} {
+  ^bb0(%j: index):
+    %sum = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %squares = tenon.fold sum affine_map<() -> (33)> : f32 {
+    ^bb1(%i: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %p = arith.mulf %a, %a : f32
+      tenon.yield %p : f32
+    }
+    %both = arith.addf %sum, %squares : f32
+    %one = tenon.at %third[%j] : tensor<96xf32> -> f32
+    %e = arith.cmpf oeq, %one, %both : f32
+    tenon.put 0 [%j], %e : i1
+  }
+  %fifth = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 2>, pass = array<i64: 0, 1>}}} {
+  ^bb0(%i: index):
+    %max = tenon.fold max affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %max : f32
+      %e = math.exp %d : f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%i], %sum : f32
+  }
+  tenon.output 0 "first", %first : tensor<33xf32>
+  tenon.output 1 "second", %second : tensor<33xi1>
+  tenon.output 2 "third", %third : tensor<96xf32>
+  tenon.output 3 "fourth", %fourth : tensor<96xi1>
+  tenon.output 4 "fifth", %fifth : tensor<33xf32>
   return
 }

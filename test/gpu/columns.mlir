@@ -17,7 +17,7 @@
 
 // A sum and a maximum, of rows in two dimensions, and what needs both.
 // CHECK-LABEL: func.func @gains
-// CHECK: tenon.chosen = {sm_80 = {form = "columns", slices = 8 : i64, threads = 256 : i64, vector = 1 : i64}}, tenon.launches = ["nest_parts", "nest"]
+// CHECK: tenon.chosen = {sm_80 = {apart = array<i64: 4, 4>, form = "columns", pass = array<i64: 0, 1>, slices = 8 : i64, terms = 64 : i64, threads = 256 : i64, vector = 1 : i64}}, tenon.launches = ["nest_parts", "nest"]
 // CHECK-SAME: tenon.temporaries = [#tenon.place<{{[^>]*}}>, #tenon.place<{{[^>]*}}>]
 func.func @gains(%T: index, %C: index, %x: tensor<3x?x?xf32, #x>, %g: tensor<3x?x?xf32, #x>, %m: tensor<3x?xf32, #t>) attributes {tenon.kind = "out", tenon.dims = ["T", "C"], tenon.states = []} {
   %y, %z = tenon.nest affine_map<(d0, d1) -> ()> : tensor<?xf32, #c>, tensor<?xf32, #c> {

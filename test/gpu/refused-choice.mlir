@@ -99,3 +99,153 @@ func.func @loops(%x: tensor<70x48xf32>) attributes {tenon.kind = "out", tenon.di
   tenon.output 0 "a", %a : tensor<70xf32>
   return
 }
+
+// -----
+// One pass for folds of which one needs the other's value.
+func.func @needed(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen in one pass folds beside each other over one space, with vectors alike of several places, of which none needs another, or a maximum and the sum under it, which have one place each, got fold 1 in pass 0}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 0>}}} {
+  ^bb0(%i: index):
+    %first = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %first : f32
+      tenon.yield %d : f32
+    }
+    tenon.put 0 [%i], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<33xf32>
+  return
+}
+
+// -----
+// A maximum and the sum under it have no vectors in one pass.
+func.func @online(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen in one pass folds beside each other over one space, with vectors alike of several places, of which none needs another, or a maximum and the sum under it, which have one place each, got fold 1 in pass 0}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 0>}}} {
+  ^bb0(%i: index):
+    %max = tenon.fold max affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %max : f32
+      %e = math.exp %d : f32
+      tenon.yield %e : f32
+    }
+    tenon.put 0 [%i], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<33xf32>
+  return
+}
+
+// -----
+// Passes follow one another.
+func.func @order(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen passes that count on by 1, got 0 behind 1}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4, 4>, pass = array<i64: 0, 1, 0>}}} {
+  ^bb0(%i: index):
+    %first = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %first : f32
+      tenon.yield %d : f32
+    }
+    %third = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.put 0 [%i], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<33xf32>
+  return
+}
+
+// -----
+func.func @wide(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects vector[1] for sm_80 from 1 to 4, a power of 2, got 8}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 8>, pass = array<i64: 0, 1>}}} {
+  ^bb0(%i: index):
+    %first = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %first : f32
+      tenon.yield %d : f32
+    }
+    tenon.put 0 [%i], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<33xf32>
+  return
+}
+
+// -----
+func.func @places(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen at most so many places apart as each of 32 threads is known to have of the loop, got 4}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1>, apart = array<i64: 4>}}} {
+  ^bb0(%i: index):
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.put 0 [%i, %j], %a : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+func.func @vectors(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen elements either beside each other or apart, got vector 4 and apart 2}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4>, apart = array<i64: 2>}}} {
+  ^bb0(%i: index):
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.put 0 [%i, %j], %a : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+// Of columns folds over one space share a pass, with as many terms apart; the passes follow one another.
+func.func @terms(%x: tensor<256x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen passes that count on by 1, of folds over one space, with terms apart alike, got fold 1 in pass 0}}
+  %y = tenon.nest affine_map<() -> (96)> : tensor<96xf32> attributes {tenon.chosen = {sm_80 = {form = "columns", slices = 2 : i64, terms = 64 : i64, threads = 256 : i64, vector = 4 : i64, pass = array<i64: 0, 0>, apart = array<i64: 2, 4>}}} {
+  ^bb0(%j: index):
+    %first = tenon.fold sum affine_map<() -> (256)> : f32 {
+    ^bb1(%i: index):
+      %a = tenon.at %x[%i, %j] : tensor<256x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %second = tenon.fold max affine_map<() -> (256)> : f32 {
+    ^bb1(%i: index):
+      %a = tenon.at %x[%i, %j] : tensor<256x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    %both = arith.addf %first, %second : f32
+    tenon.put 0 [%j], %both : f32
+  }
+  tenon.output 0 "y", %y : tensor<96xf32>
+  return
+}

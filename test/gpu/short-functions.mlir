@@ -10,13 +10,30 @@
 // DEFINE: %{schedule} = tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_80}))'
 // RUN: %{schedule} | FileCheck %s --check-prefix=CHOSEN
 // CHOSEN-LABEL: func.func @beside
-// CHOSEN: sm_80 = {apart = 1 : i64, approximate = 1 : i64, form = "elements"
+// CHOSEN: sm_80 = {apart = 1 : i64, approximate = 1 : i64, beside_one = array<i64: 1>, form = "elements"
+// CHOSEN-LABEL: func.func @alone
+// CHOSEN: beside_one = array<i64: 0>
+// CHOSEN-LABEL: func.func @product
+// CHOSEN: beside_one = array<i64: 0>
+// CHOSEN-LABEL: func.func @small
+// CHOSEN: beside_one = array<i64: 0>
 // CHOSEN-LABEL: func.func @long
 // CHOSEN-NOT: approximate
-// RUN: %{schedule} | sed 's/approximate = 1 : i64, //' | tenon-opt --tenon-emit-gpu | FileCheck %s --check-prefix=EXACT --implicit-check-not=ex2.approx
+// RUN: %{schedule} | sed 's/approximate = 1 : i64, beside_one = array<i64: .>, //' | tenon-opt --tenon-emit-gpu | FileCheck %s --check-prefix=EXACT --implicit-check-not=ex2.approx
 // EXACT: @beside
 // RUN: %{schedule} | sed '/@long/,$ s/form = "elements"/approximate = 1 : i64, &/' | not tenon-opt --tenon-emit-gpu 2>&1 | FileCheck %s --check-prefix=LONG
 // LONG: error: 'tenon.nest' op expects of elements for sm_80 the number threads, vector or apart, got approximate
+// Where only the error beside 1 counts a text may have the polynomial all the same, nowhere else may it be without; and it has to say which.
+// RUN: %{schedule} | sed 's/beside_one = array<i64: 1>/beside_one = array<i64: 0>/' | tenon-opt --tenon-emit-gpu | FileCheck %s --check-prefix=NEAR
+// NEAR-LABEL: @beside_nest
+// NEAR: copysign
+// NEAR-LABEL: @alone_nest
+// RUN: %{schedule} | sed 's/beside_one = array<i64: 0>/beside_one = array<i64: 1>/' | not tenon-opt --tenon-emit-gpu 2>&1 | FileCheck %s --check-prefix=FAR
+// FAR: error: 'tenon.nest' op expects beside_one[0] for sm_80 from 0 to 0, got 1
+// RUN: %{schedule} | sed 's/beside_one = array<i64: .>, //' | not tenon-opt --tenon-emit-gpu 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: 'tenon.nest' op expects of elements for sm_80 its beside_one as an array of i64, one for each tanh, 1 here, got none
+// RUN: %{schedule} | sed 's/approximate = 1 : i64, //' | not tenon-opt --tenon-emit-gpu 2>&1 | FileCheck %s --check-prefix=ALONE
+// ALONE: error: 'tenon.nest' op expects of elements for sm_80 the number threads, vector, apart or approximate, got beside_one
 
 // CHECK-LABEL: .entry beside_nest
 // CHECK-NOT: copysign
