@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""A rewrite that does not match says why: in matchAndRewrite(..) and canonicalize(..) failure comes with notifyMatchFailure.
+"""A rewrite that does not match says why: in matchAndRewrite(..) and canonicalize(..) failure comes with notifyMatchFailure, in
+a rewrite that walks the code by itself with declined (lowering/Declined.h).
 
 lint-patterns.py [--root DIR]
   --root  a repository (default: this one); its .cpp and .h files of dialect/, lowering/, tools/ and test/ are read
 
 `--debug-only=greedy-rewriter` shows these sentences. A failure() may stand alone in the statement that hands the rewriter to a
-function which says it, as `succeeded(rewrite(op, rewriter)) ? success() : failure()`. Prints each that does not, then the counts.
+function which says it, as `succeeded(rewrite(op, rewriter)) ? success() : failure()`. What walks by itself has bool functions
+that say one reason and therefore each: `return declined(op, NAME, "why")`, never `return false`. A file of lowering/tensor/ or
+lowering/kernel/ that replaces or erases ops outside of patterns declines somewhere, or stands in the table of those that rewrite
+all they meet. Prints each that does not, then the counts.
 """
 import argparse
 import os
@@ -15,6 +19,15 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATTERN = re.compile(r"\b(?:matchAndRewrite|canonicalize)\([^;{}]*\bPatternRewriter\s*&[^;{}]*\{|"
                      r"\bmatchAndRewrite\([^;{}]*Rewriter\s*&[^;{}]*\{")
+# They rewrite all that they meet, as a later form or the recipe demands; what cannot be done there is an error or a warning.
+ALWAYS = {
+    "lowering/tensor/ApplyNumerics.cpp", "lowering/tensor/Decompose.cpp", "lowering/tensor/FuseAttention.cpp",
+    "lowering/tensor/GradientWrites.cpp", "lowering/tensor/RecomputeBlocks.cpp", "lowering/tensor/SavedValues.cpp",
+    "lowering/tensor/SplitRounds.cpp", "lowering/tensor/WidenSums.cpp", "lowering/kernel/DecomposeForTarget.cpp",
+    "lowering/kernel/KernelResults.cpp", "lowering/kernel/SelectKernels.cpp",
+}
+BY_HAND = re.compile(r"\breplaceAllUsesWith\(|(?:\.|->)erase\(\);")
+DECISION = re.compile(r"\bbool [\w:]+\([^;{}]*\)(?: const)? \{")
 INERT = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"')
 
 
@@ -24,9 +37,9 @@ def sources(root):
             yield from (os.path.join(path, name) for name in sorted(names) if name.endswith((".cpp", ".h")))
 
 
-def bodies(text):
-    """Where the body of each pattern begins and ends."""
-    for found in PATTERN.finditer(text):
+def bodies(text, pattern):
+    """Where the body of each function that `pattern` finds begins and ends."""
+    for found in pattern.finditer(text):
         end, depth = found.end(), 1
         while depth and end < len(text):
             depth += {"{": 1, "}": -1}.get(text[end], 0)
@@ -36,9 +49,8 @@ def bodies(text):
 
 def silent(text):
     """The number of patterns, and the lines on which one fails without a word."""
-    text = INERT.sub(lambda match: " " * len(match[0]), text)
     count, lines = 0, []
-    for begin, end in bodies(text):
+    for begin, end in bodies(text, PATTERN):
         count += 1
         for found in re.finditer(r"\bfailure\(\)|\bLogicalResult::failure\(", text[begin:end]):
             place = begin + found.start()
@@ -48,19 +60,47 @@ def silent(text):
     return count, lines
 
 
+def unsaid(text):
+    """The number of functions that decline, and the lines on which one returns false without a word."""
+    count, lines = 0, []
+    for begin, end in bodies(text, DECISION):
+        if re.search(r"\bdeclined\(", text[begin:end]):
+            count += 1
+            lines += [text.count("\n", 0, begin + found.start()) + 1
+                      for found in re.finditer(r"\breturn false;", text[begin:end])]
+    return count, lines
+
+
+def walks(path, text):
+    """Whether a file is one of those that rewrite by hand, where they find what pays."""
+    if not path.endswith(".cpp") or not path.startswith(("lowering/tensor/", "lowering/kernel/")) or path in ALWAYS:
+        return False
+    for begin, end in bodies(text, PATTERN):
+        text = text[:begin] + " " * (end - begin) + text[end:]
+    return bool(BY_HAND.search(text))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default=ROOT)
     root = parser.parse_args().root
-    patterns = wrong = 0
+    patterns = walked = wrong = 0
     for path in sources(root):
+        name = os.path.relpath(path, root)
         with open(path, encoding="utf-8") as file:
-            count, lines = silent(file.read())
+            text = INERT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), file.read())
+        count, lines = silent(text)
+        declining, unsaid_lines = (0, []) if name == "lowering/Declined.h" else unsaid(text)
+        findings = [f"{name}:{line}: does not say why it does not match: use rewriter.notifyMatchFailure" for line in lines]
+        findings += [f"{name}:{line}: does not say why it declines: return declined(op, NAME, why)" for line in unsaid_lines]
+        if walks(name, text) and not declining:
+            findings.append(f"{name}: rewrites by hand and never says why not: use declined of lowering/Declined.h")
         patterns += count
-        wrong += len(lines)
-        for line in lines:
-            print(f"{os.path.relpath(path, root)}:{line}: does not say why it does not match: use rewriter.notifyMatchFailure")
-    print(f"{patterns} patterns, {wrong} findings")
+        walked += declining
+        wrong += len(findings)
+        for finding in findings:
+            print(finding)
+    print(f"{patterns} patterns, {walked} decisions of walks, {wrong} findings")
     return 1 if wrong or not patterns else 0
 
 

@@ -113,6 +113,8 @@ struct GemmLimits {
   int64_t panels; ///< panels of B in one tile
   int64_t split;  ///< column blocks wanted when K is split: fewer read a block of A, which no cache keeps, fewer times
   int64_t work;   ///< multiply-adds below which a tile takes more panels: about 20 us on a fast core
+  int64_t staged; ///< panels of one tile at least, where they share rows of A in scratch that are copied there
+  int64_t many;   ///< entries of a batch from which they alone keep all threads busy: tiles then take all panels they may
 };
 
 /// The most of a tier: scratch has room for tiles of these.

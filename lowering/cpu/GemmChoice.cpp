@@ -88,6 +88,17 @@ void chooseFurther(const GemmFacts &facts, bool multiplies, SmallVectorImpl<std:
                                                              : number.most});
 }
 
+/// What the rule for sizes of a run asks besides, of operands that it may be asked for.
+SmallVector<ChoiceNumber> numbersOfRule(const GemmFacts &facts, const GemmLimits &limits) {
+  SmallVector<ChoiceNumber> all;
+  const bool copiesLeft = !facts.access.computesA && !facts.hasTiles();
+  if (copiesLeft && (facts.mayBeStaged() || !facts.access.readsLeftInPlace()))
+    all.push_back({"staged_panels", 1, limits.panels});
+  if (facts.isBatched)
+    all.push_back({"many_entries", 1, kAnyNumber});
+  return all;
+}
+
 /// All that the op may be given.
 SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
   const GemmLimits limits = gemmLimits(facts.access.tier, facts.access.storage);
@@ -123,6 +134,7 @@ SmallVector<ChoiceForm> formsOf(const GemmFacts &facts) {
                     {"panels", 1, limits.panels},
                     {"split", 1, kAnyNumber},
                     {"work", 1, kAnyNumber}}});
+  forms.back().numbers.append(numbersOfRule(facts, limits));
   forms.back().numbers.append(furtherNumbers(facts, true));
   return forms;
 }
@@ -138,6 +150,8 @@ DictionaryAttr chooseGemm(Operation *op, Tier tier) {
   if (!facts.areSizesKnown()) {
     chosen = {{"rows", limits.rows},     {"whole", limits.whole}, {"depth", limits.depth},
               {"panels", limits.panels}, {"split", limits.split}, {"work", limits.work}};
+    for (const ChoiceNumber &number : numbersOfRule(facts, limits))
+      chosen.push_back({number.name, number.name == "many_entries" ? limits.many : limits.staged});
     chooseFurther(facts, true, chosen);
     return makeChoice(op->getContext(), kBySize, chosen);
   }
@@ -164,8 +178,16 @@ FailureOr<GemmChoice> gemmChoiceOf(GemmOp op, const GemmAxes &axes, Tier tier) {
   GemmChoice choice;
   const StringRef form = read->form();
   choice.form = form == kStrips ? Form::Strips : form == kTiles ? Form::Tiles : form == kStreams ? Form::Streams : Form::BySize;
+  const GemmLimits usual = gemmLimits(tier, axes.a.type.getElementType());
   if (choice.form == Form::BySize)
-    choice.limits = {number("rows"), number("whole"), number("depth"), number("panels"), number("split"), number("work")};
+    choice.limits = {number("rows"),
+                     number("whole"),
+                     number("depth"),
+                     number("panels"),
+                     number("split"),
+                     number("work"),
+                     read->number("staged_panels").value_or(usual.staged),
+                     read->number("many_entries").value_or(usual.many)};
   else
     choice = {choice.form, number("rows"), number("depth"), number("panels"), std::max<int64_t>(number("entries"), 1)};
   choice.strip = number("strip");

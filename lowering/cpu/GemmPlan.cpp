@@ -15,25 +15,25 @@ int64_t stepsOfBlocks(Tier tier, Type storage) { return multipliesTiles(tier, st
 int64_t streamedPanels(Tier tier) { return kStreamedBytes / (microTile(tier).vectors * tierVectorBits(tier) / 8); }
 
 GemmLimits gemmLimits(Tier tier, Type storage) {
+  constexpr int64_t kStagedPanels = 2, kManyEntries = 16;
   // Tiles multiply 16 times as fast as pairs: a panel of B stays in the nearest cache (32 KiB), which alone keeps up beside rows
   // of A from the second, and a tile of work has more to do. It takes more panels, too: each tile reads its rows of A from
   // behind the second cache once for all of them, or transposes them (gradients of weights).
   if (multipliesTiles(tier, storage))
-    return {/*rows=*/384, /*whole=*/512, /*depth=*/512, /*panels=*/16, /*split=*/4, /*work=*/int64_t(8) << 20};
+    return {/*rows=*/384,  /*whole=*/512, /*depth=*/512, /*panels=*/16, /*split=*/4, /*work=*/int64_t(8) << 20,
+            kStagedPanels, kManyEntries};
   int64_t bytes = multipliesPairs(tier, storage) ? 2 : elementBytes(elementModel(storage).compute); // of what micro-kernels read
   return {/*rows=*/384,
           /*whole=*/768 * 4 / bytes,
           /*depth=*/512 * 4 / bytes,
           /*panels=*/8,
           /*split=*/8,
-          /*work=*/(int64_t(2) << 20) * 4 / bytes};
+          /*work=*/(int64_t(2) << 20) * 4 / bytes,
+          kStagedPanels,
+          kManyEntries};
 }
 
 namespace {
-
-/// Panels that share the rows of A in scratch, at least; all of a tile where the rows are computed, or transposed for tiles,
-/// which takes as long as to multiply three panels with them.
-constexpr int64_t kStagedPanels = 2;
 
 /// Calls `body` with the number of rows of each range's part of rows [first, end).
 void forParts(const GemmRanges &ranges, int64_t first, int64_t end, llvm::function_ref<void(int64_t)> body) {
@@ -91,8 +91,10 @@ GemmCut<Numbers>::GemmCut(Numbers &emit, const GemmAccess &access, const GemmLim
   wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
   if (access.hasRuns)
     wanted = emit.max(wanted, GemmRuns::mostColumns / width);
+  // All of a tile where the rows are computed, or transposed for tiles, which takes as long as to multiply three panels with
+  // them.
   if (!access.readsLeftInPlace())
-    wanted = emit.max(wanted, access.computesA || hasTiles ? limits.panels : kStagedPanels);
+    wanted = emit.max(wanted, access.computesA || hasTiles ? limits.panels : limits.staged);
   if (leastPanels)
     wanted = emit.max(wanted, *leastPanels);
   const int64_t streamed = streamedPanels(access.tier);
@@ -105,11 +107,8 @@ GemmCut<Numbers>::GemmCut(Numbers &emit, const GemmAccess &access, const GemmLim
   tiles = emit.mul(rowBlocks, columnBlocks);
 }
 
-/// Batch entries beyond which they alone keep all threads busy: tiles then take more columns and read A fewer times.
-constexpr int64_t kManyEntries = 16;
-
 template <class Numbers> NumberOf<Numbers> leastPanelsOf(Numbers &emit, const GemmLimits &limits, NumberOf<Numbers> batch) {
-  return emit.select(emit.less(batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
+  return emit.select(emit.less(batch, emit.constant(limits.many)), emit.constant(1), emit.constant(limits.panels));
 }
 
 template <class Numbers>

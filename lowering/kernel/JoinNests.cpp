@@ -2,11 +2,14 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/Declined.h"
 #include "lowering/kernel/ValuesInMemory.h"
 
 using namespace mlir;
 
 namespace tenon {
+
+constexpr llvm::StringLiteral kRewrite = "join-nests";
 
 /// The tensor that a nest reads most of, at nominal sizes; null: it reads none.
 static Value largestRead(NestOp nest) {
@@ -28,8 +31,10 @@ static EachOp innerOf(NestOp nest) {
 
 static bool canJoin(NestOp first, NestOp second) {
   Value tensor = largestRead(first);
-  if (first.getRows() != second.getRows() || !tensor || largestRead(second) != tensor)
-    return false;
+  if (first.getRows() != second.getRows())
+    return declined(second, kRewrite, "the nest in front of it has other rows");
+  if (!tensor || largestRead(second) != tensor)
+    return declined(second, kRewrite, "the nest in front of it reads most of another tensor");
   EachOp own = innerOf(first), other = innerOf(second);
   unsigned each = 0, code = 0;
   for (NestOp nest : {first, second}) {
@@ -37,16 +42,17 @@ static bool canJoin(NestOp first, NestOp second) {
       each += isa<EachOp>(op);
     nest.walk([&](Operation *) { ++code; });
   }
-  if (bool(own) != bool(other) || each != (own ? 2 : 0) || (own && own.getSizes() != other.getSizes()) ||
-      code > kMostCodeOfKernel)
-    return false;
+  if (bool(own) != bool(other) || each != (own ? 2 : 0) || (own && own.getSizes() != other.getSizes()))
+    return declined(second, kRewrite, "the nest in front of it has other inner dimensions");
+  if (code > kMostCodeOfKernel)
+    return declined(second, kRewrite, "both together would be more code than a kernel has");
   bool isKnown = true; // what the second one reads, where the first one stands
   second.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (Operation *definition = operand.getDefiningOp(); definition && definition->getBlock() == first->getBlock())
         isKnown &= definition->isBeforeInBlock(first);
   });
-  return isKnown;
+  return isKnown || declined(second, kRewrite, "it reads what is made behind the nest in front of it");
 }
 
 static NestOp join(NestOp first, NestOp second) {

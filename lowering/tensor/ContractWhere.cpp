@@ -3,6 +3,7 @@
 #include "dialect/Contractions.h"
 #include "dialect/ElementModel.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/InFront.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,6 +19,8 @@ namespace {
 
 /// Of a sum per row with fewer columns the list of rows would be the most of the work.
 constexpr int64_t kFewestColumns = 4;
+
+constexpr llvm::StringLiteral kRewrite = "contract-where";
 
 /// Under which condition elements are read, and which dimension of what is read each dimension of the condition is.
 struct Reading {
@@ -79,7 +82,7 @@ private:
 
   MaybeReading readingOfUse(OpOperand &use);
   MaybeReading readingOf(Value value);
-  void contract(DotOp dot);
+  bool contract(DotOp dot);
   void shield();
 
   SmallVector<Value> contracted;
@@ -117,10 +120,12 @@ MaybeReading Rewriter::readingOfUse(OpOperand &use) {
   return throughLabels(ofResult->where, ofResult->dims, *dims);
 }
 
-void Rewriter::contract(DotOp dot) {
+bool Rewriter::contract(DotOp dot) {
   MaybeReading reading = readingOf(dot.getY());
-  if (!reading || reading->dims.empty())
-    return;
+  if (!reading)
+    return declined(dot, kRewrite, "its result is not read under one condition alone");
+  if (reading->dims.empty())
+    return declined(dot, kRewrite, "the condition is one truth value for all of it");
   // Labels of the result are its dimensions: the condition is one of rows where a single operand has all of them, and the other
   // one columns.
   auto areRowsOf = [&](ArrayRef<int64_t> own, ArrayRef<int64_t> other) {
@@ -132,9 +137,10 @@ void Rewriter::contract(DotOp dot) {
              return llvm::is_contained(own, label) && !llvm::is_contained(other, label);
            });
   };
-  if ((!areRowsOf(dot.getALabels(), dot.getBLabels()) && !areRowsOf(dot.getBLabels(), dot.getALabels())) ||
-      !comeInFront(reading->where, dot))
-    return;
+  if (!areRowsOf(dot.getALabels(), dot.getBLabels()) && !areRowsOf(dot.getBLabels(), dot.getALabels()))
+    return declined(dot, kRewrite, "the condition is not one of rows of one operand, with columns enough of the other one");
+  if (!comeInFront(reading->where, dot))
+    return declined(dot, kRewrite, "the condition cannot be computed in front of it");
   known.erase(dot.getY());
   OpBuilder builder(dot);
   KeepCompute keep(builder, dot);
@@ -143,6 +149,7 @@ void Rewriter::contract(DotOp dot) {
                                           dot.getALabelsAttr(), dot.getBLabelsAttr(), labels));
   dot.getY().replaceAllUsesWith(contracted.back());
   dot.erase();
+  return true;
 }
 
 /// `value`, and 0 where it is not read; before it is repeated, where that has all dimensions of the condition.

@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/InFront.h"
 #include "lowering/tensor/LayerReadings.h"
@@ -17,6 +18,8 @@ namespace tenon {
 
 namespace {
 
+constexpr llvm::StringLiteral kRewrite = "last-layer";
+
 bool isLarge(Operation *op) {
   auto rows = dyn_cast<RowOpInterface>(op);
   return rows && rows.takesLong();
@@ -26,15 +29,19 @@ class LastLayerOf {
 public:
   explicit LastLayerOf(StackOp stack) : stack(stack), body(stack.getBody().front()) {}
 
-  void run() {
+  bool run() {
     if (!isStackOfLayers())
-      return;
+      return declined(stack, kRewrite, "not a forward stack of several layers, all of which run, that gives its carries alone");
     for (OpResult result : stack->getResults())
       readings.push_back(readingOf(result));
     keepWholeWhatIsJoined();
     findRows();
-    if (pays() && bringIndicesInFront())
-      part();
+    if (!pays())
+      return declined(stack, kRewrite, "no contraction or attention of its last layer would become smaller");
+    if (!bringIndicesInFront())
+      return declined(stack, kRewrite, "the rows that are read cannot be computed in front of it");
+    part();
+    return true;
   }
 
 private:

@@ -1,5 +1,13 @@
 // Contractions that are read under one condition alone: through elementwise ops and repetitions, as logits of rows that count, one behind the other; what such functions read besides; conditions that stand behind them.
 // RUN: tenon-opt %s --tenon-contract-where | FileCheck %s
+// RUN: tenon-opt %s --tenon-contract-where --remark-format=emitRemark --remarks-filter-missed=contract-where -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY --implicit-check-not=Remark=
+// Readers are asked first, so that reasons come from the last op to the first.
+// WHY: Remark="its result is not read under one condition alone"
+// WHY: Remark="the condition is not one of rows of one operand, with columns enough of the other one"
+// WHY: Remark="the condition is not one of rows of one operand, with columns enough of the other one"
+// WHY: Remark="its result is not read under one condition alone"
+// WHY: Remark="its result is not read under one condition alone"
+// WHY: Remark="its result is not read under one condition alone"
 
 #bt = affine_map<(d0, d1) -> (d0, d1)>
 #x = affine_map<(d0, d1) -> (d0, d1, 8)>

@@ -1,9 +1,11 @@
 // Stacks that stay whole: what is read is more than half, or all of it too; places are mixed behind what would be smaller; nothing large becomes smaller; as many rows as a run brings.
 // RUN: tenon-opt %s --split-input-file --tenon-last-layer | FileCheck %s --implicit-check-not='tenon.stack 3' --implicit-check-not='tenon.stack 1'
+// RUN: tenon-opt %s --split-input-file --tenon-last-layer --remark-format=emitRemark --remarks-filter-missed=last-layer -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 
 tenon.parameter @w stacked : tensor<4x8x8xf32>
 
 // CHECK-LABEL: func.func @most
+// WHY: :[[#@LINE+3]]:8: remark: [Missed] declined | Category:last-layer | Remark="no contraction or attention of its last layer would become smaller"
 // CHECK: tenon.stack 4
 func.func @most(%x: tensor<16x8xf32>, %at: tensor<9xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
   %h = tenon.stack 4 (%x) : (tensor<16x8xf32>) -> tensor<16x8xf32> {

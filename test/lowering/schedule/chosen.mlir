@@ -64,7 +64,7 @@ func.func @deep(%x: tensor<500x3072xf32>, %w: tensor<3072x768xf32>, %s: tensor<1
 // CPU-LABEL: func.func @token
 // CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {form = "streams", panels = 96 : i64}, "x86-64-v3" = {form = "streams", panels = 48 : i64}, "x86-64-v4" = {form = "streams", panels = 24 : i64}}
 // CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 64 : i64, entries = 8 : i64, form = "strips", panels = 4 : i64, rows = 64 : i64, strip = 6 : i64}
-// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 512 : i64, form = "by_size", panels = 8 : i64, rows = 384 : i64, split = 8 : i64, strip = 4 : i64, whole = 768 : i64, work = 2097152 : i64}, "x86-64-v3"
+// CPU: tenon.gemm {{.*}}tenon.chosen = {portable = {depth = 512 : i64, form = "by_size", panels = 8 : i64, rows = 384 : i64, split = 8 : i64, strip = 4 : i64, whole = 768 : i64, work = 2097152 : i64}, "x86-64-v3"{{.*}}"x86-64-v4" = {{{.*}}staged_panels = 2 : i64
 // GPU-LABEL: func.func @token
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places

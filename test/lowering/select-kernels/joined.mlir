@@ -1,6 +1,10 @@
 // Nests that read one tensor over one domain are one kernel, where kernels wait for memory: on devices. The host has each for itself.
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-select-kernels{target=sm_80},cse))' | FileCheck %s
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-select-kernels,cse))' | FileCheck %s --check-prefix=HOST
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-select-kernels{target=sm_80}))' --remark-format=emitRemark --remarks-filter-missed=join-nests -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY --implicit-check-not=Remark=
+// WHY: Remark="the nest in front of it reads most of another tensor"
+// WHY: Remark="the nest in front of it has other rows"
+// WHY: Remark="the nest in front of it reads most of another tensor"
 
 // CHECK-LABEL: func.func @beside(
 // CHECK: tenon.nest {{.*}} : tensor<64x8xf32>, tensor<64x8xf32>
