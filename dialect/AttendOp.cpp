@@ -6,6 +6,30 @@
 using namespace mlir;
 using namespace tenon;
 
+/// The labels of p: of scores and masks, the key last.
+static SmallVector<int64_t> spaceOf(AttendOp attend) {
+  SmallVector<int64_t> space;
+  for (Attribute own : attend.getLabels().getValue().take_front(attend.getScores().size() + attend.getMasks().size()))
+    for (int64_t label : labelsOf(own))
+      if (!llvm::is_contained(space, label))
+        space.push_back(label);
+  llvm::sort(space);
+  return space;
+}
+
+/// C7, behind C4.
+static LogicalResult verifyDrawn(AttendOp attend) {
+  if (bool(attend.getDrawnAt()) != bool(attend.getDrawnOf()))
+    return attend.emitOpError("expects drawn_at together with drawn_of, the size of the whole"); // C7
+  if (!attend.getDrawnAt())
+    return success();
+  SmallVector<int64_t> labels = labelsOf(attend.getLabels().getValue().back()), space = spaceOf(attend);
+  if (labels.empty() ||
+      !llvm::all_of(labels, [&](int64_t label) { return llvm::is_contained(ArrayRef(space).drop_back(), label); }))
+    return attend.emitOpError("expects drawn_at over dimensions of a score or mask, without the key"); // C7
+  return verifyForm(attend, *attend.getDrawnOf());                                                     // C7
+}
+
 LogicalResult AttendOp::verify() {
   int64_t key = tensorOf(getY()).getRank();
   llvm::SmallDenseMap<int64_t, AffineExpr> sizes;
@@ -17,6 +41,8 @@ LogicalResult AttendOp::verify() {
   operands.push_back(getValue());
   if (getFactor())
     operands.push_back(getFactor());
+  if (getDrawnAt())
+    operands.push_back(getDrawnAt());
   if (getLabels().size() != operands.size())
     return emitOpError("expects labels for each of ") << operands.size() << " operands, got " << getLabels().size(); // C4
   for (auto [operand, attribute] : llvm::zip(operands, getLabels())) {
@@ -26,9 +52,10 @@ LogicalResult AttendOp::verify() {
     auto type = tensorOf(operand);
     if (int64_t(labels.size()) != type.getRank()) // C4
       return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size();
-    if (!type.getElementType().isInteger(1) && type.getElementType() != tensorOf(getY()).getElementType()) // C5
+    if (operand != getDrawnAt() && !type.getElementType().isInteger(1) &&
+        type.getElementType() != tensorOf(getY()).getElementType()) // C5
       return emitOpError("expects reals of ") << tensorOf(getY()).getElementType() << ", got " << type;
-    if (operand != getFactor() && !llvm::is_contained(labels, key)) // C1
+    if (operand != getFactor() && operand != getDrawnAt() && !llvm::is_contained(labels, key)) // C1
       return emitOpError("expects every score, mask and value to have the key dimension, label ") << key;
     for (auto [label, size] : llvm::zip(labels, sizesOf(type))) {
       if (label < 0 || label > key || llvm::count(labels, label) > 1) // C4
@@ -43,13 +70,14 @@ LogicalResult AttendOp::verify() {
   for (int64_t i = 0; i < key; ++i)
     if (!mentioned.contains(i)) // C3
       return emitOpError("expects result dimension ") << i << " in an operand";
+  if (failed(verifyDrawn(*this)))
+    return failure();
   double rate = getRate().convertToDouble();
   if (!(rate >= 0 && rate < 1)) // C6
     return emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
   return success();
 }
 
-/// Dropped probabilities are drawn by where they stand.
 /// Whether a score is more than a product of queries and keys, such as one by relative position, or values differ by query:
 /// fusion knows these by the places of the queries, which rows that data name do not have any more.
 static bool readsPlaces(AttendOp attend) {
@@ -64,9 +92,51 @@ static bool readsPlaces(AttendOp attend) {
 }
 
 std::optional<SmallVector<int64_t>> AttendOp::dimsInResults(OpOperand &operand) {
-  if (getRate().convertToDouble() != 0 || readsPlaces(*this))
+  if (readsPlaces(*this))
     return std::nullopt;
   return labelsOf(getLabels()[operand.getOperandNumber()]);
+}
+
+/// Rows of the one dimension that the language binds as a place, by which alone fusion knows the queries, and lists for each
+/// index of the first dimension, which are then of the batch whatever masks depend on: dimensions have the same order in rows
+/// and in the whole, and so have draws.
+bool AttendOp::mayDrawAt(int64_t dim, ArrayRef<int64_t> batch) {
+  return getRate().convertToDouble() == 0 ||
+         (getQueries() == ArrayRef<int64_t>(dim) && (batch.empty() || (batch == ArrayRef<int64_t>(0) && dim > 0)) &&
+          llvm::is_contained(spaceOf(*this), dim));
+}
+
+void AttendOp::drawAt(Value at, ArrayRef<int64_t> dims, AffineMapAttr size) {
+  if (getRate().convertToDouble() == 0 || getDrawnAt()) // of rows of rows, places in the whole are operands already
+    return;
+  SmallVector<Attribute> labels(getLabels().getValue());
+  labels.push_back(DenseI64ArrayAttr::get(getContext(), dims));
+  getDrawnAtMutable().assign(at);
+  setLabelsAttr(ArrayAttr::get(getContext(), labels));
+  setDrawnOfAttr(size);
+}
+
+/// p behind dropout, over these labels: for rows of a whole all that it draws, and of that the rows.
+static Value dropped(OpBuilder &builder, AttendOp attend, Value p, ArrayRef<int64_t> space) {
+  auto drawn = [&](Value x) -> Value {
+    return DropoutOp::create(builder, attend.getLoc(), x.getType(), x, attend.getDepth(), attend.getRateAttr(),
+                             attend.getSiteAttr(), builder.getDenseI64ArrayAttr({}));
+  };
+  if (!attend.getDrawnAt())
+    return drawn(p);
+  Build g(builder, attend.getLoc());
+  RankedTensorType type = tensorOf(p);
+  SmallVector<int64_t> pDims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())), dims;
+  for (int64_t label : labelsOf(attend.getLabels().getValue().back()))
+    dims.push_back(llvm::find(space, label) - space.begin());
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  sizes[dims.back()] = attend.getDrawnOf()->getResult(0);
+  pDims[dims.back()] = -1;
+  const unsigned dimCount = std::max(dimCountOf(type), attend.getDrawnOf()->getNumDims());
+  Value factor = drawn(g.constant(tensorType(sizes, type.getElementType(), dimCount), 1));
+  return g.mul(p, GatherOp::create(builder, attend.getLoc(), type, factor, attend.getDrawnAt(),
+                                   builder.getI64IntegerAttr(dims.back()), builder.getDenseI64ArrayAttr(pDims),
+                                   builder.getDenseI64ArrayAttr(dims), UnitAttr()));
 }
 
 /// The general form in elementwise ops, reductions and a contraction, over the index space of scores and masks.
@@ -109,7 +179,7 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   }
   score = g.scale(score, getScale().convertToDouble());
   if (getFactor())
-    score = g.mul(score, spread(getFactor(), labels.back()));
+    score = g.mul(score, spread(getFactor(), labels[getScores().size() + getMasks().size() + 1]));
   for (size_t i = 0; i < getMasks().size(); ++i) {
     Value term = spread(getMasks()[i], labels[getScores().size() + i]);
     visible = visible ? Value(AndOp::create(builder, getLoc(), term.getType(), visible, term)) : term;
@@ -126,7 +196,6 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   Value safe = g.select(g.compare(Comparison::lt, zero, sum), sum, g.constant(sum.getType(), 1));
   p = g.div(p, g.alongLast(safe, real));
   if (getRate().convertToDouble() > 0)
-    p = DropoutOp::create(builder, getLoc(), p.getType(), p, getDepth(), getRateAttr(), getSiteAttr(),
-                          builder.getDenseI64ArrayAttr({}));
+    p = dropped(builder, *this, p, space);
   return {g.dot(p, space, getValue(), labels[getScores().size() + getMasks().size()], tensorOf(getY()))};
 }

@@ -229,8 +229,18 @@ public:
   Value dropped(Value p) {
     if (op.getRate().convertToDouble() == 0)
       return p;
-    return DropoutOp::create(builder, op.getLoc(), p.getType(), p, op.getDepth(), op.getRateAttr(), op.getSiteAttr(),
-                             builder.getDenseI64ArrayAttr({}));
+    auto drawn = [&](Value x) -> Value {
+      return DropoutOp::create(builder, op.getLoc(), x.getType(), x, op.getDepth(), op.getRateAttr(), op.getSiteAttr(),
+                               builder.getDenseI64ArrayAttr({}));
+    };
+    if (!op.getDrawnAt())
+      return drawn(p);
+    // What the whole draws, and of that the rows: [B, N, H, J] at the places of the queries.
+    Value factor = drawn(g.constant(real({query[0], op.getDrawnOf()->getResult(0), query[2], key[1]}), 1));
+    SmallVector<int64_t> ofPlaces = labelsOf(op.getIndexLabels()[*op.getDrawnAt()]); // batch and query stand there in `scores`
+    return g.mul(p, GatherOp::create(builder, op.getLoc(), scores, factor, op.getIndexOperands()[*op.getDrawnAt()],
+                                     builder.getI64IntegerAttr(1), builder.getDenseI64ArrayAttr({0, -1, 2, 3}),
+                                     builder.getDenseI64ArrayAttr(ofPlaces), UnitAttr()));
   }
   /// [B, H, I] as [B, I, H].
   Value asRows(Value statistics) { return transposed(statistics, {query[0], query[1], query[2]}); }

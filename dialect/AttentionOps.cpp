@@ -138,6 +138,22 @@ template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) 
   return success();
 }
 
+/// C11.
+template <typename OpTy> static LogicalResult verifyDrawn(OpTy op) {
+  if (bool(op.getDrawnAt()) != bool(op.getDrawnOf()))
+    return op.emitOpError("expects `drawn_at` together with `drawn_of`, the number of queries of the whole"); // C11
+  if (!op.getDrawnAt())
+    return success();
+  const int64_t number = *op.getDrawnAt(), count = op.getIndexOperands().size();
+  if (number < 0 || number >= count || isTruth(op.getIndexOperands()[number]))
+    return op.emitOpError("expects `drawn_at` to name an index operand of integers, got number ")
+           << number << " of " << count; // C11
+  SmallVector<int64_t> labels = labelsOf(op.getIndexLabels()[number]);
+  if (!llvm::is_contained(labels, kQueryLabel) || llvm::is_contained(labels, kKeyLabel))
+    return op.emitOpError("expects `drawn_at` to name an index operand over the query, or the batch and the query"); // C11
+  return verifyForm(op, *op.getDrawnOf());                                                                           // C11
+}
+
 /// Whether a tensor has these sizes and elements.
 static bool has(Value tensor, ArrayRef<AffineExpr> sizes, Type element) {
   return sizesOf(tensorOf(tensor)) == sizes && tensorOf(tensor).getElementType() == element;
@@ -202,6 +218,8 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
     if (failed(verifyMask(op, mask)))
       return failure();
   if ((selects && failed(verifyMask(op, op.getSelectAttr()))) || failed(verifyPlaces(op)))
+    return failure();
+  if (failed(verifyDrawn(op)))
     return failure();
   double rate = op.getRate().convertToDouble();
   if (!(rate >= 0 && rate < 1)) // C8
@@ -292,7 +310,7 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
       resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), getPositionQuery(),
       getTable(), getSelectedScores(), getScoreTable(), getValueTable(), getPositionKey(), getKeyTable(), getIndexOperands(),
       getDepth(), getScaleAttr(), getPlaceAttr(), getComputesPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(),
-      getIndexLabelsAttr(), getRateAttr(), getSiteAttr(), getCode().size());
+      getIndexLabelsAttr(), getRateAttr(), getSiteAttr(), getDrawnAtAttr(), getDrawnOfAttr(), getCode().size());
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(getCode(), grad.getCode()))
     from.cloneInto(&to, mapping);

@@ -4,7 +4,7 @@
 include "TenonDialect.td"
 
 def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_ReadsMemory,
-                                         DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults"]>,
+                                         DeclareOpInterfaceMethods<RowOpInterface, ["dimsInResults", "mayDrawAt", "drawAt"]>,
                                          DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "score terms, masks, softmax over keys, dropout, weighted sum of values: attention as the language states it";
   let description = [{
@@ -20,7 +20,11 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
     | masks | as labelled | truth value |
     | value | as labelled | real, as y |
     | factor | as labelled, optional | real: multiplies the scores |
+    | drawn_at | as labelled, optional | integer: places in the whole, of which y is rows |
     | depth | index, optional | index: of the stack, for the dropout site |
+
+    Dropout draws by where an element of p stands. With `drawn_at` y is some rows of a whole: the last of its labels names their
+    dimension, of which the whole has `drawn_of`, and a row draws what stands at its place there.
 
     `queries` names the dimensions of y that the language binds as places, for where the keys lack more than one dimension (heads
     that share keys).
@@ -30,7 +34,8 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
 
     Constraints: C1 scores, masks and value mention the key; C2 sizes of equal labels agree; C3 every dimension of y is mentioned;
     C4 one label per dimension, from 0 to r, different within an operand; C5 scores, value, factor and y have one element type; C6
-    0 <= rate < 1.
+    0 <= rate < 1; C7 drawn_at comes together with drawn_of, a size over the dims of the entry; its labels are of p, without the
+    key.
 
     Gradient: none of its own: it is fused or decomposed before differentiation.
 
@@ -43,12 +48,12 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
     ```
   }];
   let arguments = (ins Variadic<Tenon_RealTensor>:$scores, Variadic<Tenon_BoolTensor>:$masks, Tenon_RealTensor:$value,
-                   Optional<Tenon_RealTensor>:$factor, Optional<Index>:$depth, ArrayAttr:$labels, F64Attr:$scale, F64Attr:$rate,
-                   Tenon_Site:$site, OptionalAttr<StrArrayAttr>:$names,
-                   OptionalAttr<DenseI64ArrayAttr>:$queries);
+                   Optional<Tenon_RealTensor>:$factor, Optional<Tenon_IntTensor>:$drawn_at, Optional<Index>:$depth,
+                   ArrayAttr:$labels, F64Attr:$scale, F64Attr:$rate, Tenon_Site:$site, OptionalAttr<StrArrayAttr>:$names,
+                   OptionalAttr<DenseI64ArrayAttr>:$queries, OptionalAttr<AffineMapAttr>:$drawn_of);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "`scores` `(` $scores `)` `masks` `(` $masks `)` `value` `(` $value `)` (`factor` `(` $factor^ `)`)? "
-                       "(`depth` $depth^)? `labels` $labels "
+                       "(`drawn` `(` $drawn_at^ `)` `of` $drawn_of)? (`depth` $depth^)? `labels` $labels "
                        "`scale` $scale `rate` $rate `site` $site attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
@@ -102,6 +107,9 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
 
     c is 1 where the mask `select` holds, else 0.
 
+    dropout draws p_ij of head h at place ((b I + i) H + h) J + j. Queries that are some of a whole draw what stands there: with
+    `drawn_at` i is replaced by index operand number `drawn_at` at (b, i), and I by `drawn_of`.
+
     step is the identity without a first region, which takes the scaled sum, a scalar, and yields its function and the
     derivative (a soft cap: 30 tanh(s / 30) and 1 - tanh(s / 30)^2). It is applied before masks.
 
@@ -126,7 +134,9 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     entry;
     C7 index operands have the sizes of their labels; C8 0 <= rate < 1, site is a number of 32 bits; C9 row_max and
     row_sum_inverse are [B, H, I];
-    C10 there is at most one step: a block that takes one scalar of the type that elements are computed in and yields two.
+    C10 there is at most one step: a block that takes one scalar of the type that elements are computed in and yields two;
+    C11 drawn_at and drawn_of come together: an index operand of integers over the query, or the batch and the query, and a size
+    over the dims of the entry.
 
     row_max and row_sum_inverse are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no
     key.
@@ -157,7 +167,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
                    OptionalAttr<I64Attr>:$back,
                    OptionalAttr<AnyAttr>:$select, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
-                   DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
+                   DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site,
+                   OptionalAttr<I64Attr>:$drawn_at, OptionalAttr<AffineMapAttr>:$drawn_of);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
   let regions = (region VariadicRegion<AnyRegion>:$code);
   let extraClassDeclaration = [{
@@ -223,7 +234,8 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
                    OptionalAttr<I64Attr>:$back,
                    OptionalAttr<AnyAttr>:$select, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
-                   DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
+                   DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site,
+                   OptionalAttr<I64Attr>:$drawn_at, OptionalAttr<AffineMapAttr>:$drawn_of);
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue,
                  Optional<Tenon_RealTensor>:$dposition_query, Optional<Tenon_RealTensor>:$dtable,
                  Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table,

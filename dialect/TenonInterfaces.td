@@ -58,7 +58,7 @@ def RowOpInterface : OpInterface<"RowOpInterface"> {
     An op some rows of whose results may be made alone: those at some places of a dimension are made of the same rows of the
     operands that have this dimension, and of all of the others, whatever else there is. Elementwise ops and views that ask
     nothing but their operands are such ops without it (`dimsOfRows` in Traits.h). An op that asks where its elements stand is
-    none, but for what `buildFactor` gives.
+    none, but for what `buildFactor` gives, or `drawAt` tells it.
   }];
   let methods = [
     InterfaceMethod<
@@ -76,6 +76,15 @@ def RowOpInterface : OpInterface<"RowOpInterface"> {
       [{All that it draws by where its elements stand, where the result is the first operand times that, element by element. Null:
         it draws nothing.}],
       "::mlir::Value", "buildFactor", (ins "::mlir::OpBuilder &":$builder), "", [{ return {}; }]>,
+    InterfaceMethod<
+      [{Whether `drawAt` can have rows along dimension `dim` of the results, an own list for each index of `batch`, draw what the
+        whole draws there. An op that draws nothing, or all of it by `buildFactor`, can.}],
+      "bool", "mayDrawAt", (ins "int64_t":$dim, "::llvm::ArrayRef<int64_t>":$batch), "", [{ return true; }]>,
+    InterfaceMethod<
+      [{The op is a copy for rows of a whole that has `size` along their dimension, and draws what stands at the places `at`
+        there from now on. `dims`: which dimensions of the results those of `at` are, that of the rows last.}],
+      "void", "drawAt",
+      (ins "::mlir::Value":$at, "::llvm::ArrayRef<int64_t>":$dims, "::mlir::AffineMapAttr":$size), "", [{ return; }]>,
     InterfaceMethod<
       "Whether it takes so long that fewer rows are worth a loop of their own.",
       "bool", "takesLong", (ins), "", [{ return ConcreteOp::template hasTrait<::tenon::Contraction>(); }]>];

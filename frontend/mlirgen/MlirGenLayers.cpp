@@ -146,9 +146,10 @@ Value EntryGenerator::generateAttend(const Node &node, NodeId id) {
       queries.push_back(place);
   return multiplyingIn(multiplied.lookup(id),
                        AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor,
-                                        countedDepth(node.stack), at->getArrayAttr(labelAttributes),
+                                        /*drawn_at=*/Value(), countedDepth(node.stack), at->getArrayAttr(labelAttributes),
                                         at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate), at->getI64IntegerAttr(site),
-                                        at->getStrArrayAttr(names), at->getDenseI64ArrayAttr(queries)));
+                                        at->getStrArrayAttr(names), at->getDenseI64ArrayAttr(queries),
+                                        /*drawn_of=*/AffineMapAttr()));
 }
 
 } // namespace tenon

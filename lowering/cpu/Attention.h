@@ -19,7 +19,11 @@ struct AttentionOperands {
         positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), depth(op.getDepth()), indexOperands(op.getIndexOperands()),
         mask(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())),
         back(op.getBack()), step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
-        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()),
+        drawnAt(op.getDrawnAt()) {
+    if (drawnAt)
+      drawnOf = op.getDrawnOf()->getResult(0);
+  }
 
   Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, depth;
   llvm::SmallVector<Value> indexOperands;
@@ -30,6 +34,8 @@ struct AttentionOperands {
   mlir::Region *placeCode; // of the place in the tables; null: it is a form
   double scale, rate;
   int64_t site;
+  std::optional<int64_t> drawnAt; // number of the index operand with the places in a whole, of which queries are rows
+  mlir::AffineExpr drawnOf;       // queries of the whole
   /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel, and how it reads
   /// keys and values.
   int64_t mostRows = 0, chunkKeys = 0, tasks = 0;

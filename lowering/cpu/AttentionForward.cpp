@@ -268,7 +268,7 @@ private:
     Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, now, on.real(-infinity));
     Value shift = on.spread(arith::SelectOp::create(builder, unseen, on.real(0), now));
     Value zero = on.spread(on.real(0));
-    Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), on.keys);
+    Value logical = terms.firstDrawn(row.place);
     Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
     KeepBits keeps = on.keeps(operands);
     // The exponential of a hidden score, -inf, is 0.

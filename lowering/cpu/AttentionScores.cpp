@@ -177,6 +177,12 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
   return row;
 }
 
+Value AttentionScores::firstDrawn(QueryPlace place) {
+  Value queries = operands.drawnAt ? on.code.size(operands.drawnOf) : on.queries;
+  Value query = operands.drawnAt ? indices.scalar(on.code, *operands.drawnAt, place) : place.query;
+  return emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, queries), query), on.heads), head), on.keys);
+}
+
 SmallVector<Value> AttentionScores::placesOf(const Block &block, const Row &row, Value key, Value shown) {
   SmallVector<Value> places =
       indices.computed(on.code, *operands.placeCode, row.place, emit.add(block.start, key), on.rowLanes, shown);

@@ -78,6 +78,8 @@ public:
     return indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown);
   }
 
+  /// The number that dropout gives key 0 of a row: rows of a whole are drawn at their places there.
+  Value firstDrawn(QueryPlace place);
   /// The computed places of lanes, 0 for those that are not shown.
   llvm::SmallVector<Value> placesOf(const Block &block, const Row &row, Value key, Value shown);
 

@@ -60,7 +60,7 @@ Value SoftmaxGradient::probabilities(const Block &block, const AttentionScores::
   Value shift = on.spread(on.loadScalar(on.at(code.pointer(op.getRowMax()), statistic)));
   Value inverse = on.spread(on.loadScalar(on.at(code.pointer(op.getRowSumInverse()), statistic)));
   Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
-  Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
+  Value logical = terms.firstDrawn(row.place);
   Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
   KeepBits keeps = on.keeps(operands);
   SmallVector<Value> sums;

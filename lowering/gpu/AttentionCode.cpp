@@ -310,8 +310,15 @@ std::pair<Value, Value> AttentionCode::finishScore(Value sum, Value query, Value
   return {scalars.get(block.getTerminator()->getOperand(0)), scalars.get(block.getTerminator()->getOperand(1))};
 }
 
+Value AttentionCode::firstDrawn(Value query) {
+  if (!operands.drawnAt)
+    return multiply(builder, offsetOfQuery(query, 1), keys);
+  Value place = add(builder, multiply(builder, batch, code.size(operands.drawnOf)), integer(*operands.drawnAt, query, {}));
+  return multiply(builder, offsetOfPlace(place, 1), keys);
+}
+
 Value AttentionCode::keeps(Value query, Value key) {
-  Value index = multiply(builder, offsetOfQuery(query, 1), keys);
+  Value index = firstDrawn(query);
   Value depth = operands.depth ? code.scalar(operands.depth) : Value();
   return scalars.drawKeep(add(builder, index, key), depth, operands.site, operands.threshold());
 }

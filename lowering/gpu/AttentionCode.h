@@ -15,7 +15,9 @@ struct AttentionOperands {
         positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), depth(op.getDepth()),
         step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()), back(op.getBack()),
         scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()),
-        indexOperands(op.getIndexOperands()) {
+        drawnAt(op.getDrawnAt()), indexOperands(op.getIndexOperands()) {
+    if (drawnAt)
+      drawnOf = op.getDrawnOf()->getResult(0);
     read(op.getMask(), op.getPlace(), op.getIndexLabels(), op.getSelect().value_or(mlir::Attribute()));
   }
 
@@ -24,6 +26,8 @@ struct AttentionOperands {
   std::optional<int64_t> back;
   double scale, rate;
   int64_t site;
+  std::optional<int64_t> drawnAt; // number of the index operand with the places in a whole, of which queries are rows
+  mlir::AffineExpr drawnOf;       // queries of the whole
   llvm::SmallVector<Value> indexOperands;
   llvm::SmallVector<llvm::SmallVector<int64_t>> labels; // of the index operands
   std::vector<Mask> masks;
@@ -120,6 +124,8 @@ public:
   /// The rows of the tables that a pair reads.
   llvm::SmallVector<Value> placesOf(Value query, Value key);
   Value isSelected(Value query, Value key);
+  /// The number that dropout gives the query's key 0: rows of a whole are drawn at their places there.
+  Value firstDrawn(Value query);
   /// Whether dropout keeps the pair's probability.
   Value keeps(Value query, Value key);
   /// The score behind the sum of the products: selected scores, tables, scale, step; with the derivative of the step, null

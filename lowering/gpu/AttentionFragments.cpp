@@ -235,7 +235,7 @@ void AttentionFragments::hide(Numbers &scores, const WarpPairs &pairs, const Lin
 void AttentionFragments::keepRun(const WarpPairs &pairs, int64_t first, MutableArrayRef<Value> results) {
   Type i64 = builder.getI64Type();
   Value line = within(lineOf(pairs, first % 4 / 2), queries);
-  Value index = add(builder, tenon::multiply(builder, offsetOfQuery(line, 1), keys), columnOf(pairs, first));
+  Value index = add(builder, firstDrawn(line), columnOf(pairs, first));
   Value which = remainder(builder, divide(builder, index, number(16)), number(8));
   Value counter = add(builder, tenon::multiply(builder, divide(builder, index, number(128)), number(16)),
                       remainder(builder, index, number(16)));

@@ -27,12 +27,14 @@ private:
   size_t valueNumber() { return attend.getScores().size() + attend.getMasks().size(); }
   std::string readScores(ScoreReader &reader, const AttentionSpace &space);
   std::string readMasks(IndexReader &indices, const AttentionSpace &space, SmallVector<Attribute> &masks);
+  std::string readPlaces(IndexReader &indices, const AttentionSpace &space);
   void replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices,
                ArrayRef<Attribute> masks);
 
   AttendOp attend;
   ArrayRef<std::string> without;
   std::optional<AttentionStep> step;
+  IntegerAttr drawnAt;
 };
 
 /// What has nothing to do with single terms.
@@ -92,6 +94,18 @@ std::string Fuser::readMasks(IndexReader &indices, const AttentionSpace &space, 
   return {};
 }
 
+/// Where dropout draws.
+std::string Fuser::readPlaces(IndexReader &indices, const AttentionSpace &space) {
+  if (!attend.getDrawnAt())
+    return {};
+  Labels labels = space.labels(attend.getLabels().size() - 1);
+  std::optional<int64_t> number = kindOf(labels.back()) == kQuery ? indices.operand(attend.getDrawnAt(), labels) : std::nullopt;
+  if (!number)
+    return "what dropout draws is that of some rows of a whole, which are not its queries or differ by head";
+  drawnAt = IntegerAttr::get(IntegerType::get(attend.getContext(), 64), *number);
+  return {};
+}
+
 void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices,
                     ArrayRef<Attribute> masks) {
   auto y = tensorOf(attend.getY());
@@ -120,8 +134,8 @@ void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader
                           scores.valueTable, scores.positionKey, scores.keyTable, indices.operands, attend.getDepth(), scale,
                           builder.getArrayAttr(places), scores.computed.any() ? builder.getUnitAttr() : UnitAttr(), back,
                           scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks),
-                          builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(),
-                          /*codeCount=*/(step ? 1 : 0) + scores.computed.any());
+                          builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(), drawnAt,
+                          attend.getDrawnOfAttr(), /*codeCount=*/(step ? 1 : 0) + scores.computed.any());
   if (step)
     buildStep(builder, *step, outer, fused.getStep().front());
   if (scores.computed.any())
@@ -147,6 +161,8 @@ std::string Fuser::run() {
   std::string why = readScores(scores, space);
   if (why.empty())
     why = readMasks(indices, space, masks);
+  if (why.empty())
+    why = readPlaces(indices, space);
   if (why.empty())
     replace(builder, space, scores, indices, masks);
   return why; // else what was built for earlier terms has no readers

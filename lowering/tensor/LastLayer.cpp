@@ -224,6 +224,12 @@ Value LastLayerOf::madeForRows(Operation *op, const Rows &rows, unsigned result)
   copy->setOperands(operands);
   for (OpResult each : copy->getResults())
     each.setType(typeOfRows(each, rows));
+  if (auto drawing = dyn_cast<RowOpInterface>(copy)) {
+    SmallVector<int64_t> dims = rows.batch;
+    dims.push_back(rows.dim);
+    RankedTensorType whole = tensorOf(op->getResult(0));
+    drawing.drawAt(indices[rows.result], dims, sizeAttribute(sizesOf(whole)[rows.dim], dimCountOf(whole)));
+  }
   return copy->getResult(result);
 }
 

@@ -199,6 +199,8 @@ bool isOfRows(Operation *op, const Rows &rows) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && rows.dim < tensor.getRank() && llvm::all_of(rows.batch, [&](int64_t dim) { return dim < tensor.getRank(); });
   };
+  if (auto draws = dyn_cast<RowOpInterface>(op); draws && !draws.mayDrawAt(rows.dim, rows.batch))
+    return false;
   bool isMade = isRepeated(op, rows);
   Rows needed;
   for (OpOperand &operand : op->getOpOperands()) {

@@ -104,3 +104,43 @@ func.func @attend_c6(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
   %y = tenon.attend scores(%s) masks() value(%v) labels [[0, 2], [2, 1]] scale 1.0 rate 1.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
   return
 }
+
+// -----
+// attend C7: places of queries, not of keys.
+func.func @attend_c7_key(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>, %at: tensor<7xi32>) {
+  // expected-error @+1 {{'tenon.attend' op expects drawn_at over dimensions of a score or mask, without the key}}
+  %y = tenon.attend scores(%s) masks() value(%v) drawn(%at) of affine_map<() -> (9)> labels [[0, 2], [2, 1], [2]] scale 1.0 rate 0.1 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>, tensor<7xi32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C7: places along what probabilities have.
+func.func @attend_c7_value(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>, %at: tensor<6xi32>) {
+  // expected-error @+1 {{'tenon.attend' op expects drawn_at over dimensions of a score or mask, without the key}}
+  %y = tenon.attend scores(%s) masks() value(%v) drawn(%at) of affine_map<() -> (9)> labels [[0, 2], [2, 1], [1]] scale 1.0 rate 0.1 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>, tensor<6xi32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C7: places along a dimension.
+func.func @attend_c7_none(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>, %at: tensor<i32>) {
+  // expected-error @+1 {{'tenon.attend' op expects drawn_at over dimensions of a score or mask, without the key}}
+  %y = tenon.attend scores(%s) masks() value(%v) drawn(%at) of affine_map<() -> (9)> labels [[0, 2], [2, 1], []] scale 1.0 rate 0.1 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>, tensor<i32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C7: one number of all places.
+func.func @attend_c7_forms(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>, %at: tensor<5xi32>) {
+  // expected-error @+1 {{'tenon.attend' op expects one form, got 2}}
+  %y = tenon.attend scores(%s) masks() value(%v) drawn(%at) of affine_map<() -> (9, 9)> labels [[0, 2], [2, 1], [0]] scale 1.0 rate 0.1 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>, tensor<5xi32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C7: places of a whole whose size is known.
+func.func @attend_c7_alone(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>, %at: tensor<5xi32>) {
+  // expected-error @+1 {{'tenon.attend' op expects drawn_at together with drawn_of, the size of the whole}}
+  %y = "tenon.attend"(%s, %v, %at) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 0>, labels = [[0, 2], [2, 1], [0]], SETTINGS}> : (tensor<5x7xf32>, tensor<7x6xf32>, tensor<5xi32>) -> tensor<5x6xf32>
+  return
+}

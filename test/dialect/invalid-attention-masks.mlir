@@ -119,3 +119,51 @@ func.func @c6_place(QKVARGUMENTS, %t: tensor<11x4xf32>) attributes {tenon.dims =
   %y, %m, %s = "tenon.attention"(%q, %k, %v, %t) <{SCORES, place = [{key = 1 : i64, rest = affine_map<(d0) -> (d0)>}], SETTINGS}> : (QKV, tensor<11x4xf32>) -> RESULTS
   return
 }
+
+// -----
+// attention C11: places of a whole, and how many queries it has.
+func.func @c11_alone(QKVARGUMENTS, %at: tensor<5xi32>) {
+  // expected-error @+1 {{'tenon.attention' op expects `drawn_at` together with `drawn_of`, the number of queries of the whole}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %at) <{INDEXED, SETTINGS, index_labels = [[1]], drawn_at = 0 : i64}> : (QKV, tensor<5xi32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C11: an operand that there is.
+func.func @c11_number(QKVARGUMENTS, %at: tensor<5xi32>) {
+  // expected-error @+1 {{'tenon.attention' op expects `drawn_at` to name an index operand of integers, got number 1 of 1}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %at) <{INDEXED, SETTINGS, index_labels = [[1]], drawn_at = 1 : i64, drawn_of = affine_map<() -> (9)>}> : (QKV, tensor<5xi32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C11: places are integers.
+func.func @c11_truth(QKVARGUMENTS, %at: tensor<5xi1>) {
+  // expected-error @+1 {{'tenon.attention' op expects `drawn_at` to name an index operand of integers, got number 0 of 1}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %at) <{INDEXED, SETTINGS, index_labels = [[1]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>}> : (QKV, tensor<5xi1>) -> RESULTS
+  return
+}
+
+// -----
+// attention C11: places of queries.
+func.func @c11_labels(QKVARGUMENTS, %at: tensor<2xi32>) {
+  // expected-error @+1 {{'tenon.attention' op expects `drawn_at` to name an index operand over the query, or the batch and the query}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %at) <{INDEXED, SETTINGS, index_labels = [[0]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>}> : (QKV, tensor<2xi32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C11: the same for all keys.
+func.func @c11_key(QKVARGUMENTS, %at: tensor<5x7xi32>) {
+  // expected-error @+1 {{'tenon.attention' op expects `drawn_at` to name an index operand over the query, or the batch and the query}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %at) <{INDEXED, SETTINGS, index_labels = [[1, 2]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>}> : (QKV, tensor<5x7xi32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C11: one number of queries.
+func.func @c11_forms(QKVARGUMENTS, %at: tensor<5xi32>) {
+  // expected-error @+1 {{'tenon.attention' op expects one form, got 2}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %at) <{INDEXED, SETTINGS, index_labels = [[1]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9, 9)>}> : (QKV, tensor<5xi32>) -> RESULTS
+  return
+}

@@ -62,6 +62,9 @@ ROOTED = """ ({
     "tenon.yield"(%value, %slope) : (f32, f32) -> ()
   })"""
 
+# Queries that are rows of a whole, for what dropout draws.
+ROWS = ", drawn_at = 1 : i64, drawn_of = affine_map<(d0, d1, d2) -> (d0 + 70)>"
+
 CASES = {
     "causal": {"mask": CAUSAL},
     "open": {"width": 16, "value_width": 32},
@@ -76,6 +79,8 @@ CASES = {
     "small": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1},
     "small_relative": {"mask": CAUSAL, "width": 16, "value_width": 16, "heads": 1, "place": RELATIVE},
     "relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.1},
+    "rows": {"mask": LENGTHS, "rate": 0.25, "heads": 4, "key_heads": 2, "width": 32, "value_width": 32, "rows": ROWS},
+    "rows_relative": {"mask": CAUSAL, "place": RELATIVE, "rate": 0.25, "rows": ROWS},
     "blocks": {"mask": SAME_BLOCK},
     "blocks_by_pair": {"mask": f'["or", {SAME_BLOCK}, {NEVER}]'},
     "blocks_of_groups": {"mask": f'["or", {SAME_BLOCK}, {FIRST_KEYS}], {LENGTHS}', "heads": 4, "key_heads": 2, "rate": 0.1,
@@ -94,6 +99,7 @@ WARPGROUPS = {
     "bounded": {"mask": CAUSAL + ", " + LENGTHS, "heads": 4, "key_heads": 2},
     "between": {"mask": NOT_AFTER, "heads": 1, "width": 96, "value_width": 80},
     "dropped": {"mask": CAUSAL, "rate": 0.25},
+    "rows": {"mask": LENGTHS, "rate": 0.25, "rows": ROWS},
     "blocks": CASES["blocks"],
     "blocks_by_pair": {"mask": f'["or", {SAME_BLOCK}, {ODD}]'},
     "blocks_of_groups": {"mask": CASES["blocks_of_groups"]["mask"], "heads": 4, "key_heads": 2},
@@ -118,7 +124,8 @@ def tensor(sizes, element):
     return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({', '.join(map(str, sizes))})>>"
 
 
-def function(name, options, width=64, value_width=64, heads=2, key_heads=None, mask="", rate=0.0, step="", place=""):
+def function(name, options, width=64, value_width=64, heads=2, key_heads=None, mask="", rate=0.0, step="", place="",
+             rows=""):
     key_heads = key_heads or heads
     keys = "d0 + d1"
     types = {"q": tensor(["d2", "d0", heads, width], options.type), "k": tensor(["d2", keys, key_heads, width], options.type),
@@ -126,13 +133,14 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
              "dy": tensor(["d2", "d0", heads, value_width], options.type)}
     row = tensor(["d2", heads, "d0"], "f32")
     relative = {"p": types["q"], "r": tensor(["2 * d0 + d1", heads, width], options.type)} if place else {}
-    indices = {"length": tensor(["d2"], "i32"), "ofQuery": tensor(["d2", "d0"], "i32"), "ofKey": tensor(["d2", keys], "i32")}
-    bounds = {"length": 150, "ofQuery": 3, "ofKey": 3}
+    indices = {"length": tensor(["d2"], "i32"), "ofQuery": tensor(["d2", "d0"], "i32"),
+               "ofKey": tensor(["d2", keys], "i32")}
+    bounds = {"length": 150, "ofQuery": 70 if rows else 3, "ofKey": 3}
     shared = ["q", "k", "v", *relative, *indices]
     every = {**types, **relative, **indices}
     labels = "[array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>]"
     attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, "
-                  f"rate = {rate} : f64, site = 5 : i64")
+                  f"rate = {rate} : f64, site = 5 : i64{rows}")
     present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 3, 0"
     names = ", ".join(f"%{one}" for one in shared)
     of_shared = ", ".join(every[one] for one in shared)

@@ -19,7 +19,8 @@ struct Shared {
         positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), indices(op.getIndexOperands()), masks(op.getMask()),
         place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(Attribute())), back(op.getBack()),
         step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
-        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()),
+        drawnAt(op.getDrawnAt()), drawnOf(op.getDrawnOf().value_or(AffineMap())) {}
   Value query, key, value, positionQuery, table, selected, scoreTable, valueTable, positionKey, keyTable;
   SmallVector<Value> indices;
   ArrayAttr masks, place, labels;
@@ -28,6 +29,8 @@ struct Shared {
   Region *step, *placeCode;
   double scale, rate;
   int64_t site;
+  std::optional<int64_t> drawnAt;
+  AffineMap drawnOf;
 };
 
 class Attention {
@@ -262,9 +265,11 @@ private:
     row.largest = sum > 0 ? largest : 0;
     row.inverse = sum > 0 ? 1 / sum : 0;
     const int64_t threshold = std::llround(op.rate * 65536);
+    const int64_t line =
+        !op.drawnAt ? b * I + i : b * evaluateExpression(op.drawnOf.getResult(0), machine.dims) + operand(*op.drawnAt, b, i, 0);
     for (int64_t j = 0; j < J; ++j) {
       row.p[j] *= row.inverse;
-      const bool keep = threshold == 0 || survives(machine, ((b * I + i) * H + h) * J + j, op.site, depth, threshold);
+      const bool keep = threshold == 0 || survives(machine, (line * H + h) * J + j, op.site, depth, threshold);
       row.factor[j] = keep ? 65536.0 / double(65536 - threshold) : 0;
       row.dropped[j] = row.p[j] * row.factor[j];
     }

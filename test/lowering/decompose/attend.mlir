@@ -44,6 +44,21 @@ func.func @dropped(%s: tensor<2x5x4x7xf32>, %v: tensor<2x7x4x6xf32>) {
   return
 }
 
+// Of rows of a whole: all that the whole draws, and of that what stands at their places.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: (%[[S:.*]]: tensor<2x3x4x7xf32>, %[[V:.*]]: tensor<2x7x4x6xf32>, %[[AT:.*]]: tensor<2x3xi32>)
+// CHECK: %[[ONES:.*]] = tenon.constant 1.000000e+00 : tensor<2x5x4x7xf32>
+// CHECK: %[[ALL:.*]] = tenon.dropout %[[ONES]] rate 1.000000e-01 site 7 : tensor<2x5x4x7xf32>
+// CHECK: %[[FACTOR:.*]] = tenon.gather %[[ALL]][%[[AT]]] dim 1 x_dims [0, -1, 2, 3] index_dims [0, 1] : {{.*}} -> tensor<2x3x4x7xf32>
+// CHECK: %[[P:.*]] = tenon.mul %{{.*}}, %[[FACTOR]]
+// CHECK: tenon.dot %[[P]][0, 1, 2, 4], %[[V]]
+func.func @rows(%s: tensor<2x3x4x7xf32>, %v: tensor<2x7x4x6xf32>, %at: tensor<2x3xi32>) {
+  %y = tenon.attend scores(%s) masks() value(%v) drawn(%at) of affine_map<() -> (5)> labels [[0, 1, 2, 4], [0, 4, 2, 3], [0, 1]] scale 0.125 rate 0.1 site 7
+    : (tensor<2x3x4x7xf32>, tensor<2x7x4x6xf32>, tensor<2x3xi32>) -> tensor<2x3x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x3x4x6xf32>
+  return
+}
+
 // Only `attend` was asked for.
 // CHECK-LABEL: func.func @other
 // CHECK: tenon.cross_entropy

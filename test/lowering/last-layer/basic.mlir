@@ -49,8 +49,8 @@ func.func @rows(%x: tensor<2x16x8xf32>, %at: tensor<2x2xi32>, %sees: tensor<2x16
 // -----
 tenon.parameter @w stacked : tensor<4x8x8xf32>
 
-// One place of each text, whose dimension is gone; its index is made behind the stack. Attention that drops probabilities draws for all
-// places, so the gather stays behind it.
+// One place of each text, whose dimension is gone; its index is made behind the stack. Of attention that drops probabilities
+// nothing says what its places are, so the gather stays behind it.
 // CHECK-LABEL: func.func @place
 // CHECK: %[[H:.*]] = tenon.stack 3(%arg0)
 // CHECK: %[[AT:.*]] = tenon.broadcast %{{.*}} [0] : tensor<2xi32> -> tensor<2x1xi32>
