@@ -16,7 +16,7 @@ func.func @cut(%x: tensor<67x90xf32>, %w: tensor<70x90xf32>) {
 
 // Few rows by strips, and where B is; by the rule, with bounds of its own.
 func.func @few(%x: tensor<3x90xf32>, %w: tensor<70x90xf32>) {
-  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<3x90xf32>, tensor<70x90xf32> -> tensor<3x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 2 : i64, depth = 48 : i64, panels = 3 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "streams", panels = 2 : i64}, "x86-64-v4" = {form = "by_size", rows = 2 : i64, whole = 16 : i64, depth = 16 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64, staged = 1 : i64, strip = 14 : i64}}} {
+  %y = tenon.gemm %x[0, 2], %w[1, 2] rank 2 : tensor<3x90xf32>, tensor<70x90xf32> -> tensor<3x70xf32> attributes {tenon.chosen = {portable = {form = "strips", rows = 2 : i64, depth = 48 : i64, panels = 3 : i64, strip = 4 : i64}, "x86-64-v3" = {form = "streams", panels = 2 : i64}, "x86-64-v4" = {form = "by_size", staged_panels = 2 : i64, rows = 2 : i64, whole = 16 : i64, depth = 16 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64, staged = 1 : i64, strip = 14 : i64}}} {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
