@@ -53,8 +53,11 @@ class Peer:
             f"\n  data       = caller\n  loss       = {case.loss}\n  optimizer  = {case.optimizer()}\n}}\n")
         entries = [word for entry in ["train", *case.outputs] for word in ("--entry", entry)]
         models = os.path.join(driver.ROOT, "models")
+        # Heads and options of a model; the model itself is compiled with care.
+        is_variant = "_" in self.options.case and self.options.case not in ("star_transformer", "electra_generator")
+        words = ["--f64"] * self.options.f64 + ["--quick"] * (self.options.f64 or is_variant)
         self.artifact = driver.compiled(driver.specification(text, "peer"), "--model", case.model, "--recipe", "peer",
-                                        *(["--f64", "--quick"] if self.options.f64 else []), "--tier", driver.best_tier(),
+                                        *words, "--tier", driver.best_tier(),
                                         *entries, "--model-root", models, beside=sorted(glob.glob(os.path.join(models, "*.tn"))))
 
     def weights(self):

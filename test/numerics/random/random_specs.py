@@ -157,7 +157,7 @@ def check(specification, spoil, listed):
                 for form, (kind, more) in FORMS.items():
                     if kind == "f32" and seed % 3:
                         continue
-                    careful = form == ("fused" if seed % 3 else "f32")  # one form of each specification
+                    careful = seed % 2 == 0 and form == ("fused" if seed % 3 else "f32")  # one form of every second one
                     artifact = compiled(path, seed, os.path.join(folder, form), *words, *more, *([] if careful else ["--quick"]),
                                         *(["--f64"] if kind == "f64" else []))
                     found[form] = results(artifact, kind, specification)
