@@ -178,6 +178,7 @@ FailureOr<GemmChoice> gemmChoiceOf(GemmOp op, const GemmAxes &axes, Tier tier) {
   GemmChoice choice;
   const StringRef form = read->form();
   choice.form = form == kStrips ? Form::Strips : form == kTiles ? Form::Tiles : form == kStreams ? Form::Streams : Form::BySize;
+  // What a rule is not asked for decides nothing: no row of A is copied, or there is one entry, too few for all threads.
   const GemmLimits usual = gemmLimits(tier, axes.a.type.getElementType());
   if (choice.form == Form::BySize)
     choice.limits = {number("rows"),

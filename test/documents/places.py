@@ -42,8 +42,8 @@ def main():
         text = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), read(document), flags=re.M | re.S)
         line = lambda match: text.count("\n", 0, match.start()) + 1  # noqa: E731
         for match in re.finditer(r"`([^`\n]+)`", text):
-            isElsewhere = any(fnmatch.fnmatch(match[1], pattern) for pattern in ELSEWHERE)
-            if not FILE.fullmatch(match[1]) or STANDS_FOR.search(match[1]) or isElsewhere:
+            is_elsewhere = any(fnmatch.fnmatch(match[1], pattern) for pattern in ELSEWHERE)
+            if not FILE.fullmatch(match[1]) or STANDS_FOR.search(match[1]) or is_elsewhere:
                 continue
             for pattern in patterns(match[1]):
                 looked += 1

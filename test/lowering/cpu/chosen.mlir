@@ -49,6 +49,16 @@ func.func @batch(%x: tensor<7x20x24xf32>, %w: tensor<7x24x40xf32>) {
   return
 }
 
+// By the rule, for which two entries are many enough, or no number of them is.
+func.func @many(%x: tensor<7x20x24xf32>, %w: tensor<7x24x40xf32>) {
+  %y = tenon.gemm %x[0, 1, 3], %w[0, 3, 2] rank 3 : tensor<7x20x24xf32>, tensor<7x24x40xf32> -> tensor<7x20x40xf32> attributes {tenon.chosen = {portable = {form = "by_size", rows = 20 : i64, whole = 32 : i64, depth = 32 : i64, panels = 2 : i64, split = 1 : i64, work = 1 : i64, many_entries = 2 : i64, strip = 1 : i64}, "x86-64-v3" = {form = "by_size", rows = 20 : i64, whole = 32 : i64, depth = 32 : i64, panels = 2 : i64, split = 1 : i64, work = 1 : i64, many_entries = 1000 : i64, strip = 6 : i64}, "x86-64-v4" = {form = "by_size", rows = 20 : i64, whole = 32 : i64, depth = 32 : i64, panels = 2 : i64, split = 1 : i64, work = 1 : i64, staged = 1 : i64, staged_panels = 1 : i64, many_entries = 2 : i64, strip = 13 : i64}}} {
+  ^bb0(%b: index, %i: index, %j: index, %sum: f32):
+    tenon.put 0 [%b, %i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<7x20x40xf32>
+  return
+}
+
 // Nests: rows of a tile and parts of a row, of a body of one each and of none; the rule, with another time for a tile.
 func.func @nests(%x: tensor<37x300xf32>) {
   %a = tenon.nest affine_map<() -> (37, 300)> : tensor<37x300xf32> attributes {tenon.chosen = {portable = {form = "rows", rows = 37 : i64, part = 320 : i64}, "x86-64-v3" = {form = "rows", rows = 5 : i64, part = 64 : i64}, "x86-64-v4" = {form = "by_size", work = 100000 : i64}}} {

@@ -93,6 +93,32 @@ func.func @unknown(%T: index, %x: tensor<?x32xf32, #t>, %w: tensor<40x32xf32>) a
 }
 
 // -----
+#t = affine_map<(d0) -> (2, d0, 32)>
+#y = affine_map<(d0) -> (2, d0, 40)>
+func.func @entries_unsaid(%T: index, %x: tensor<2x?x32xf32, #t>, %w: tensor<2x40x32xf32>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
+  // expected-error @+1 {{expects of by_size for portable its many_entries as i64, got none}}
+  %y = tenon.gemm %x[0, 1, 3], %w[0, 2, 3] rank 3 : tensor<2x?x32xf32, #t>, tensor<2x40x32xf32> -> tensor<2x?x40xf32, #y> attributes {tenon.chosen = {portable = {form = "by_size", rows = 8 : i64, whole = 32 : i64, depth = 32 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64, strip = 1 : i64}}} {
+  ^bb0(%b: index, %i: index, %j: index, %sum: f32):
+    tenon.put 0 [%b, %i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<2x?x40xf32, #y>
+  return
+}
+
+// -----
+#t = affine_map<(d0) -> (2, d0, 32)>
+#y = affine_map<(d0) -> (2, d0, 40)>
+func.func @no_entries(%T: index, %x: tensor<2x?x32xf32, #t>, %w: tensor<2x40x32xf32>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
+  // expected-error @+1 {{expects many_entries for portable from 1 to 1099511627776, got 0}}
+  %y = tenon.gemm %x[0, 1, 3], %w[0, 2, 3] rank 3 : tensor<2x?x32xf32, #t>, tensor<2x40x32xf32> -> tensor<2x?x40xf32, #y> attributes {tenon.chosen = {portable = {form = "by_size", rows = 8 : i64, whole = 32 : i64, depth = 32 : i64, panels = 1 : i64, split = 1 : i64, work = 1 : i64, many_entries = 0 : i64, strip = 1 : i64}}} {
+  ^bb0(%b: index, %i: index, %j: index, %sum: f32):
+    tenon.put 0 [%b, %i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<2x?x40xf32, #y>
+  return
+}
+
+// -----
 func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects rows for portable from 1 to 64, got 100}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {portable = {form = "strips", rows = 100 : i64, keys = 1024 : i64, tasks = 1 : i64}}} : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x100x4x64xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
