@@ -204,7 +204,7 @@ int Compilation::emit() {
     else
       return kCompilerError;
   EmitOptions options;
-  options.code = {facts.variants, flags.get(), request.kernelDirectory};
+  options.code = {facts.variants, flags.get(), request.kernelDirectory, request.library};
   options.name = request.name;
   options.manifest = [&](ArrayRef<ScheduledEntry> planned) { return writeManifest(*program, *module, facts, planned); };
   options.header = writeHeader;

@@ -6,6 +6,8 @@
 
 namespace tenon {
 
+class KernelLibrary;
+
 struct CompileRequest {
   CheckOptions check;
   std::string outputDirectory; // artifact: created if missing
@@ -14,13 +16,14 @@ struct CompileRequest {
   std::string numerics; // what is multiplied and saved, with dtype f32: f32, bf16, f16 or tf32. Empty: what the recipe's policy
                         // says, else f32
   std::string target = "cpu";
-  std::string kernelDirectory;       // CodeOptions::kernelDirectory
-  bool grad = false;                 // an entry `grad` instead of the train step: losses and gradients, no optimizer
-  bool decomposed = false;           // no fused op, no fusion of kernels: the path that tests compare with
-  bool simpleKernels = false;        // fused ops are taken apart behind differentiation
-  bool quick = false;                // LLVM's quickest code generation: the same bits, several times slower
-  std::vector<std::string> variants; // code for these variants of the target only, as Target::chooseVariants has it
-  std::string machineVariant;        // the best one of the machine
+  std::string kernelDirectory;            // CodeOptions::kernelDirectory
+  bool grad = false;                      // an entry `grad` instead of the train step: losses and gradients, no optimizer
+  bool decomposed = false;                // no fused op, no fusion of kernels: the path that tests compare with
+  bool simpleKernels = false;             // fused ops are taken apart behind differentiation
+  bool quick = false;                     // LLVM's quickest code generation: the same bits, several times slower
+  std::vector<std::string> variants;      // code for these variants of the target only, as Target::chooseVariants has it
+  std::string machineVariant;             // the best one of the machine
+  const KernelLibrary *library = nullptr; // CodeOptions::library
   /// tenon, fused, grad, kernel, schedule, llvm, asm: printed to standard output; obj, lib: files. Empty: lib.
   std::vector<std::string> emit;
   std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...

@@ -88,10 +88,14 @@ void inThreads(size_t count, const std::function<void(size_t)> &work) {
 LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, const Target &target, const EmitOptions &options,
                           llvm::raw_ostream &text) {
   ArtifactParts parts;
-  if (failed(target.emit(module, entries, options.code, parts)))
+  const bool isText = options.kind == EmitOptions::Kind::Llvm || options.kind == EmitOptions::Kind::Assembly;
+  CodeOptions code = options.code;
+  if (isText) // of all that runs
+    code.library = nullptr;
+  if (failed(target.emit(module, entries, code, parts)))
     return failure();
   std::string manifest;
-  if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
+  if (!isText) {
     manifest = options.manifest(entries);
     std::shared_ptr<HostModule> tables = emitTables(module, entries, parts, options, manifest);
     if (!tables)

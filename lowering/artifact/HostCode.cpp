@@ -69,6 +69,7 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &hos
     return nullptr;
   llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same in all variants
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.FunctionSections = true;     // the linker leaves out what is not called
   options.MCOptions.AsmVerbose = true; // --emit=asm names spills
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, host.cpu, host.features, options, llvm::Reloc::PIC_, std::nullopt,

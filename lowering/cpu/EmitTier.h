@@ -1,11 +1,15 @@
 // From the schedule form to functions of one tier of the CPU.
 #pragma once
+#include "lowering/artifact/HostCode.h"
 #include "lowering/cpu/Tier.h"
 #include "lowering/schedule/ScheduledEntry.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
 namespace tenon::cpu {
+
+/// What code of the tier may use.
+HostMachine machineOf(Tier tier);
 
 std::string runSymbol(llvm::StringRef entry, Tier tier);
 

@@ -6,6 +6,8 @@
 #include "lowering/cpu/HostPlatform.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/SharedTiers.h"
+#include "lowering/target/KernelLibrary.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Module.h"
 
 using namespace mlir;
@@ -37,11 +39,11 @@ LogicalResult emitTier(ModuleOp target, ArrayRef<ScheduledEntry> entries, Module
   return success();
 }
 
+HostMachine machineOf(Tier tier) { return {hostPlatform(), tierCpu(tier).str(), tierFeatures(tier).str(), tierVectorBits(tier)}; }
+
 std::string runSymbol(llvm::StringRef entry, Tier tier) { return ("tn_run_" + entry + "_" + tierName(tier)).str(); }
 
 namespace {
-
-HostMachine machineOf(Tier tier) { return {hostPlatform(), tierCpu(tier).str(), tierFeatures(tier).str(), tierVectorBits(tier)}; }
 
 ArtifactParts::Variant variantOf(Tier tier, ArrayRef<ScheduledEntry> entries) {
   ArtifactParts::Variant variant{tierPublicName(tier).str(), {}};
@@ -50,12 +52,51 @@ ArtifactParts::Variant variantOf(Tier tier, ArrayRef<ScheduledEntry> entries) {
   return variant;
 }
 
+/// What modules call of a library.
+class LibraryCalls {
+public:
+  explicit LibraryCalls(const KernelLibrary *library) : library(library) {}
+
+  /// Before functions are emitted into it, and when they are.
+  void offerTo(ModuleOp module) const {
+    if (library)
+      module->setAttr(kLibraryKernels, library->names(module.getContext()));
+  }
+  void take(ModuleOp module) {
+    module->removeAttr(kLibraryKernels);
+    if (!library)
+      return;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (const KernelLibrary::Part *part = function.isDeclaration() ? library->find(function.getName()) : nullptr) {
+        parts.insert(part);
+        functions.insert(function.getName());
+      }
+  }
+
+  bool contains(llvm::StringRef function) const { return functions.contains(function); }
+  void addTo(ArtifactParts &artifact) const {
+    for (const KernelLibrary::Part *part : parts)
+      artifact.code.push_back({part->name.str(), [part](CodeForm form) {
+                                 assert(form == CodeForm::Object && "text has all that it calls");
+                                 return CodeResult{part->object.str(), {}};
+                               }});
+  }
+
+private:
+  const KernelLibrary *library;
+  llvm::SetVector<const KernelLibrary::Part *> parts;
+  llvm::StringSet<> functions;
+};
+
 } // namespace
 
 LogicalResult CpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
                               ArtifactParts &parts) const {
   llvm::StringSet<> shared;
-  auto isVisible = [&](llvm::StringRef name) { return name.starts_with("tn_run_") || shared.contains(name); };
+  LibraryCalls calls(options.library);
+  auto isVisible = [&](llvm::StringRef name) {
+    return name.starts_with("tn_run_") || shared.contains(name) || calls.contains(name);
+  };
   auto finish = [&](ModuleOp functions, Tier tier, CodePart &part) {
     std::shared_ptr<HostModule> code = translateForHost(functions, part.name, options.flags, isVisible);
     if (!code)
@@ -72,8 +113,10 @@ LogicalResult CpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
     parts.variants.push_back(variantOf(tier, entries));
     parts.code.push_back({tierName(tier).str(), nullptr});
     OwningOpRef<ModuleOp> functions = ModuleOp::create(module.getLoc());
+    calls.offerTo(*functions);
     if (failed(emitTier(*functions, entries, module, tier)))
       return failure();
+    calls.take(*functions);
     if (tier == Tier::Avx512) {
       base = std::move(functions);
       basePart = parts.code.size() - 1;
@@ -84,7 +127,10 @@ LogicalResult CpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
     if (failed(finish(*functions, tier, parts.code.back())))
       return failure();
   }
-  return base ? finish(*base, Tier::Avx512, parts.code[basePart]) : success();
+  if (base && failed(finish(*base, Tier::Avx512, parts.code[basePart])))
+    return failure();
+  calls.addTo(parts);
+  return success();
 }
 
 } // namespace tenon::cpu

@@ -1,5 +1,5 @@
 #include "lowering/cpu/Emitter.h"
-
+#include "lowering/target/KernelLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -17,6 +17,8 @@ func::FuncOp getOrCreateKernel(OpBuilder &builder, Location location, llvm::Stri
   builder.setInsertionPointToStart(module.getBody());
   auto function = func::FuncOp::create(builder, location, name, builder.getFunctionType(arguments, {}));
   function.setPrivate();
+  if (auto compiled = module->getAttrOfType<DictionaryAttr>(kLibraryKernels); compiled && compiled.contains(name))
+    return function;
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "nounwind"}));
   Block *entry = function.addEntryBlock();

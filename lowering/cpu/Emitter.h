@@ -120,7 +120,8 @@ public:
 };
 
 /// The function `name` of the module around `builder`'s insertion point. A new one is private, internal, never inlined (one copy
-/// per module bounds code size and compile time) and `body(emitter, arguments)` fills it.
+/// per module bounds code size and compile time) and `body(emitter, arguments)` fills it, unless the module takes it from the
+/// library (KernelLibrary.h): the name stands for the code.
 mlir::func::FuncOp getOrCreateKernel(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef name,
                                      llvm::ArrayRef<mlir::Type> arguments,
                                      llvm::function_ref<void(Emitter &, mlir::ValueRange)> body);

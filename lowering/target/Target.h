@@ -16,6 +16,7 @@ class Module;
 
 namespace tenon {
 
+class KernelLibrary;
 class PassFlags;
 struct ScheduledEntry;
 
@@ -67,9 +68,10 @@ struct ArtifactParts {
 };
 
 struct CodeOptions {
-  std::vector<std::string> variants; // of Target::variants(), in its order
-  PassFlags *flags = nullptr;        // MLIR's own, if any were given
-  std::string kernelDirectory;       // where LLVM's code of kernels for another machine is kept, by its hash; empty: nowhere
+  std::vector<std::string> variants;      // of Target::variants(), in its order
+  PassFlags *flags = nullptr;             // MLIR's own, if any were given
+  std::string kernelDirectory;            // where LLVM's code of kernels for another machine is kept, by its hash; empty: nowhere
+  const KernelLibrary *library = nullptr; // kernels that need not be made again; null: all are
   /// Of tests: changes the LLVM code of a variant before it is optimised.
   std::function<void(llvm::Module &, llvm::StringRef variant)> edit = {};
 };

@@ -7,6 +7,7 @@
 #include "lowering/artifact/Emit.h"
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Tier.h"
+#include "lowering/cpu/library/Library.h"
 #include "lowering/target/Choice.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
@@ -186,8 +187,11 @@ int main(int argc, char **argv) {
     std::erase_if(options.code.variants, [](const std::string &variant) {
       return cpu::tierName(*cpu::tierOfPublicName(variant)) != tierName.getValue();
     });
-  if (!hasTiles() && emitText.empty())
+  const bool definesTiles = !hasTiles() && llvm::is_contained(options.code.variants, cpu::tierPublicName(cpu::Tier::Amx));
+  if (definesTiles && emitText.empty())
     options.code.edit = [](llvm::Module &code, llvm::StringRef) { replaceTiles(code); };
+  else
+    options.code.library = &cpu::kernelLibrary();
   if (!emitText.empty()) {
     options.kind = emitText == "asm" ? EmitOptions::Kind::Assembly : EmitOptions::Kind::Llvm;
     std::optional<std::vector<ScheduledEntry>> entries = scheduled(*module);
