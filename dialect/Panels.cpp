@@ -1,4 +1,4 @@
-#include "dialect/Panels.h"
+#include "dialect/Packs.h"
 #include "dialect/TenonDialect.h"
 
 using namespace mlir;
@@ -44,23 +44,33 @@ std::optional<PanelRead> GemmOp::panelRead() {
   return PanelRead{getB(), leading, first, rows};
 }
 
+/// Whether a matrix of these sizes is cut into panels, without rest where there is no room for one.
+static bool areCut(const Panels &panels, ArrayRef<int64_t> sizes, bool hasRoom) {
+  if (ShapedType::isDynamicShape(sizes) || panels.leading < 1 || panels.leading >= int64_t(sizes.size()) || panels.width < 1 ||
+      panels.steps < 1)
+    return false;
+  return hasRoom ? panels.width % panels.steps == 0
+                 : panels.columnsOf(sizes) % panels.width == 0 && panels.linesOf(sizes) % panels.steps == 0;
+}
+
 LogicalResult verifyPanels(Operation *op, Attribute value) {
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   auto parameter = dyn_cast<ParameterOp>(op);
   auto gemm = dyn_cast<GemmOp>(op);
-  if (!numbers || numbers.size() != 4 || !llvm::is_contained({0, 1}, numbers[3]) || !(parameter || (gemm && gemm.getB())))
-    return op->emitOpError(
-               "expects leading dimensions, width, steps and 0 or 1 as tenon.panels of a parameter, or of a contraction "
-               "whose operand b is in memory, got ")
+  auto pack = dyn_cast<PackOp>(op);
+  if (!numbers || numbers.size() != 4 || !llvm::is_contained({0, 1}, numbers[3]) || !(parameter || pack || (gemm && gemm.getB())))
+    return op->emitOpError("expects leading dimensions, width, steps and 0 or 1 as tenon.panels of a parameter, of a pack, or of a "
+                           "contraction whose operand b is in memory, got ")
            << value; // E12
   const Panels panels = *Panels::of(op);
   ArrayRef<int64_t> sizes;
   if (parameter && parameter.depthCount() <= parameter.getType().getRank())
     sizes = parameter.getType().getShape().drop_front(parameter.depthCount());
+  else if (pack)
+    sizes = cast<RankedTensorType>(pack.getMatrix().getType()).getShape();
   else if (gemm && int64_t(gemm.getBLabels().size()) == gemm.typeOfB().getRank())
     sizes = gemm.typeOfB().getShape();
-  if (ShapedType::isDynamicShape(sizes) || panels.leading < 1 || panels.leading >= int64_t(sizes.size()) || panels.width < 1 ||
-      panels.steps < 1 || panels.columnsOf(sizes) % panels.width != 0 || panels.linesOf(sizes) % panels.steps != 0)
+  if (!areCut(panels, sizes, pack || (gemm && packedPanels(gemm.getB()))))
     return op->emitOpError("expects panels that cut its sizes without rest, got ") << value; // E12
   if (std::optional<PanelRead> read = gemm ? gemm.panelRead() : std::nullopt; gemm && (!read || read->leading != panels.leading))
     return op->emitOpError("expects one side of the matrix in panels to be summed over, in the order of operand a, and the other "
