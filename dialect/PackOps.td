@@ -13,10 +13,10 @@ def Tenon_PackOp : Tenon_Op<"pack", [SameOperandsAndResultType,
     |---|---|---|
     | matrix | two dimensions or more, known sizes | real |
 
-    The result lies in panels as `tenon.panels` says (Panels.h). Its memory has room for columns and lines up to the next multiples
-    of the width; what stands there behind the matrix is zeros as far as a contraction reads it. With `from` the matrix itself lies
-    in panels, those of a parameter that go across the ones of the result; else it is row-major. A contraction that reads the same
-    weight in each round of a loop need not pack it in each.
+    The result lies in panels as `tenon.panels` says (Panels.h). Its memory has room for columns and lines up to the next
+    multiples of the width; what stands there behind the matrix is zeros as far as a contraction reads it. With `from` the matrix
+    itself lies in panels, those of a parameter that go across the ones of the result; else it is row-major. A contraction that
+    reads the same weight in each round of a loop need not pack it in each.
 
     Constraints: C1 it has tenon.panels; C2 from are four numbers as those, panels that cut the matrix without rest, of the same
     leading dimensions, width and steps as tenon.panels and transposed where these are not; C3 the result is read as operand b of

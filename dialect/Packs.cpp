@@ -31,16 +31,16 @@ LogicalResult PackOp::verify() {
   auto numbers = (*this)->getAttrOfType<DenseI64ArrayAttr>(kPanels);
   if (!numbers || numbers.size() != 4) // C1; E12 says the rest
     return emitOpError("expects tenon.panels of its result, got ") << (*this)->getAttr(kPanels);
-  if (DenseI64ArrayAttr from = getFromAttr()) { // C2
+  if (DenseI64ArrayAttr from = getFromAttr()) {
     const Panels own = *Panels::of(*this);
     const bool isLike = from.size() == 4 && from[0] == own.leading && from[1] == own.width && from[2] == own.steps &&
                         from[3] == int64_t(!own.transposed);
     if (!isLike || !cutsWhole({from[0], from[1], from[2], from[3] != 0}, tensorOf(getMatrix()).getShape()))
       return emitOpError("expects to read panels that cut the matrix without rest, across those of its result ")
-             << numbers << ", got " << from;
+             << numbers << ", got " << from; // C2
   }
-  for (OpOperand &use : getPacked().getUses()) // C3
-    if (isa<PackOp>(use.getOwner()) || panelsTaken(use) != numbers)
+  for (OpOperand &use : getPacked().getUses())
+    if (isa<PackOp>(use.getOwner()) || panelsTaken(use) != numbers) // C3
       return emitOpError("expects to be read as operand b of gemms alone, with tenon.panels = ") << numbers;
   return success();
 }

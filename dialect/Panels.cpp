@@ -20,13 +20,42 @@ void Panels::set(Operation *op) const {
   op->setAttr(kPanels, DenseI64ArrayAttr::get(op->getContext(), {leading, width, steps, transposed}));
 }
 
+/// The label that an index of the code of a contraction, which need not be verified, stands for; -1: another one.
+static int64_t labelOf(Value index, Block &code, ArrayRef<int64_t> labels) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  return argument && argument.getOwner() == &code && argument.getArgNumber() < labels.size() ? labels[argument.getArgNumber()]
+                                                                                             : -1;
+}
+
+/// Whether a condition on what is summed alone leaves out terms: steps that are listed are no lines of a panel.
+static bool leavesOutTerms(GemmOp op) {
+  Block *code = op.elementOfA();
+  Operation *yield = code && !code->empty() ? &code->back() : nullptr;
+  auto choice = yield && yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp<arith::SelectOp>() : nullptr;
+  auto read = choice ? choice.getCondition().getDefiningOp<AtOp>() : AtOp();
+  return read && llvm::all_of(read.getIndices(),
+                              [&](Value index) { return labelOf(index, *code, op.getALabels()) >= int64_t(op.getRank()); });
+}
+
+/// Whether the first result that is put is contiguous along a dimension of operand a: then that is the one in columns.
+static bool isAcross(GemmOp op) {
+  if (op.getBody().empty())
+    return false;
+  Block &body = op.getBody().front();
+  const SmallVector<int64_t> ofResult = llvm::to_vector(llvm::seq<int64_t>(0, op.getRank()));
+  for (PutOp put : body.getOps<PutOp>())
+    return !put.getIndices().empty() && llvm::is_contained(op.getALabels(), labelOf(put.getIndices().back(), body, ofResult));
+  return false;
+}
+
 /// Operand b, where its dimensions are those of one side of a matrix and then those of the other, and the contracted ones stand
 /// in the order of a, which is that of the sum.
 std::optional<PanelRead> GemmOp::panelRead() {
   const ArrayRef<int64_t> labels = getBLabels();
   auto isSummed = [&](int64_t label) { return label >= int64_t(getRank()); };
   auto isShared = [&](int64_t label) { return !isSummed(label) && llvm::is_contained(getALabels(), label); };
-  if (!getB() || getB() == getA() || labels.size() < 2 || llvm::any_of(labels, isShared))
+  if (!getB() || getB() == getA() || labels.size() < 2 || llvm::any_of(labels, isShared) || leavesOutTerms(*this) ||
+      isAcross(*this))
     return std::nullopt;
   const bool first = isSummed(labels.front());
   const int64_t leading = llvm::find_if(labels, [&](int64_t label) { return isSummed(label) != first; }) - labels.begin();
@@ -58,9 +87,11 @@ LogicalResult verifyPanels(Operation *op, Attribute value) {
   auto parameter = dyn_cast<ParameterOp>(op);
   auto gemm = dyn_cast<GemmOp>(op);
   auto pack = dyn_cast<PackOp>(op);
-  if (!numbers || numbers.size() != 4 || !llvm::is_contained({0, 1}, numbers[3]) || !(parameter || pack || (gemm && gemm.getB())))
-    return op->emitOpError("expects leading dimensions, width, steps and 0 or 1 as tenon.panels of a parameter, of a pack, or of a "
-                           "contraction whose operand b is in memory, got ")
+  const bool mayHaveThem = parameter || pack || (gemm && gemm.getB());
+  if (!numbers || numbers.size() != 4 || !llvm::is_contained({0, 1}, numbers[3]) || !mayHaveThem)
+    return op->emitOpError(
+               "expects leading dimensions, width, steps and 0 or 1 as tenon.panels of a parameter, of a pack, or of a "
+               "contraction whose operand b is in memory, got ")
            << value; // E12
   const Panels panels = *Panels::of(op);
   ArrayRef<int64_t> sizes;

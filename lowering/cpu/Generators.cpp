@@ -49,7 +49,7 @@ void registerKernelGenerators(DialectRegistry &registry) {
     attachWidening<AttentionOp, generateAttention, chooseAttention>(*context);
     attachWidening<AttentionGradOp, generateAttentionGrad, chooseAttention>(*context);
     attachWidening<AppendStateOp, generateAppendState, nothing>(*context); // copies bytes: rows of states as they are
-    attachWidening<PackOp, generatePack, nothing>(*context); // copies bits
+    attachWidening<PackOp, generatePack, nothing>(*context);               // copies bits
     attach<OptimizeOp, generateOptimize, chooseOptimize>(*context);
   });
 }

@@ -27,9 +27,9 @@ public:
     const LayoutOfB layout = isTransposed ? LayoutOfB::Transposed : LayoutOfB::RowMajor;
     Value source = emit.at(matrix, unit, emit.mul(column, colStride));
     // Other tiers have no vectors for pairs: these go element by element.
-    func::FuncOp function = storage.isBF16() ? getPackPairs(emit.builder, emit.location, tier, width,
-                                                            multiplies ? layout : LayoutOfB::Strided)
-                                             : getPackPanel(emit.builder, emit.location, tier, storage, width, layout);
+    func::FuncOp function = storage.isBF16()
+                                ? getPackPairs(emit.builder, emit.location, tier, width, multiplies ? layout : LayoutOfB::Strided)
+                                : getPackPanel(emit.builder, emit.location, tier, storage, width, layout);
     call(function, {emit.constant(k), columns, source, rowStride, colStride, panel});
   }
 

@@ -4,8 +4,8 @@
 
 namespace tenon {
 
-/// Once it is said which parameters lie in panels. A contraction of few rows in a loop, whose operand b is a parameter that is the
-/// same in all rounds, reads it in panels along which its sums run, made in front of the outermost such loop.
+/// Behind the choice of parameters that lie in panels. A contraction of few rows in a loop, whose operand b is a parameter that
+/// is the same in all rounds, reads it in panels along which its sums run, made in front of the outermost such loop.
 void packInFrontOfLoops(mlir::ModuleOp module, const Target &target);
 
 } // namespace tenon

@@ -97,3 +97,38 @@ func.func @others(%x: tensor<65x40xf32>, %few: tensor<8x40xf32>, %v: tensor<40x4
   tenon.output 4 "left", %left : tensor<40x40xf32>
   return
 }
+
+// -----
+
+// Terms that a condition leaves out, whose steps are listed; a result that is contiguous along what the other operand has. Neither lies in panels otherwise.
+// CHECK-LABEL: func.func @listed
+// CHECK: tenon.gemm element
+// CHECK: tenon.gemm
+tenon.parameter @w : tensor<64x64xf32>
+tenon.parameter @v : tensor<64x64xf32>
+func.func @listed(%x: tensor<8x64xf32>, %c: tensor<64xi1>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %w = tenon.read_parameter @w : tensor<64x64xf32>
+  %v = tenon.read_parameter @v : tensor<64x64xf32>
+  %z, %all = tenon.stack 5 (%x) : (tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<5x64x8xf32>) {
+  ^bb0(%t: index, %h: tensor<8x64xf32>):
+    %n = tenon.gemm element[0, 2], %w[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32> {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      tenon.put 0 [%i, %j], %sum : f32
+    } a {
+    ^bb0(%i: index, %k: index):
+      %q = tenon.at %c[%k] : tensor<64xi1> -> i1
+      %e = tenon.at %h[%i, %k] : tensor<8x64xf32> -> f32
+      %o = arith.constant 0.0 : f32
+      %s = arith.select %q, %e, %o : f32
+      tenon.yield %s : f32
+    }
+    %m = tenon.gemm %n[0, 2], %v[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<64x8xf32> {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      tenon.put 0 [%j, %i], %sum : f32
+    }
+    tenon.yield %n, %m : tensor<8x64xf32>, tensor<64x8xf32>
+  }
+  tenon.output 0 "z", %z : tensor<8x64xf32>
+  tenon.output 1 "all", %all : tensor<5x64x8xf32>
+  return
+}
