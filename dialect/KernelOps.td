@@ -285,7 +285,7 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, A
 
     An operand that nothing else reads need not exist in memory: a region of its own takes the indices of its dimensions and
     yields the element (a gather, a pad, two tensors joined, a scale). Targets compute it block by block where they would pack
-    it, maybe several times. With `tenon.panels` b lies in panels, as weights do.
+    it, maybe several times. With `tenon.panels` b lies in panels, as weights do, or as a `tenon.pack` makes them.
 
     Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels
     below rank occur in an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below

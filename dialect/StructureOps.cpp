@@ -2,7 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/DepthForm.h"
 #include "dialect/ElementModel.h"
-#include "dialect/Panels.h"
+#include "dialect/Packs.h"
 #include "dialect/Rules.h"
 #include "dialect/StoredParameter.h"
 #include "dialect/TenonDialect.h"
@@ -83,13 +83,9 @@ LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) 
            << getValue().getType();
   FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), true);
   const Attribute panels = succeeded(parameter) ? (*parameter)->getAttr(kPanels) : Attribute();
-  auto isRight = [&](OpOperand &use) {
-    auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
-    std::optional<PanelRead> read = kernel ? kernel.panelRead() : std::nullopt;
-    return read && read->operand == use.get() && kernel->getAttr(kPanels) == panels;
-  };
+  auto isRight = [&](OpOperand &use) { return panelsTaken(use) == panels; };
   if (panels && !getRemainder() && !llvm::all_of(getValue().getUses(), isRight)) // C6
-    return emitOpError("expects to be read as operand b of gemms alone, with tenon.panels = ") << panels;
+    return emitOpError("expects to be read as it lies, in tenon.panels = ") << panels;
   return parameter;
 }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {

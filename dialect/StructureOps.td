@@ -57,7 +57,8 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     these, with its elements or, of f32, those of `tenon.parameters`, or without it of `tenon.compute`: the copy; C4 a
     depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is
     round * layers + place; C5 `remainder` stands on a value of `tenon.parameters` in a module with `tenon.remainders`: the value
-    is the remainder of the parameter then, which only `tenon.join` reads; C6 one with tenon.panels is b of gemms with the same.
+    is the remainder of the parameter then, which only `tenon.join` reads; C6 one with tenon.panels is b of gemms with the same,
+    or read by packs from them.
 
     Gradient: `tenon.write_gradient`.
 

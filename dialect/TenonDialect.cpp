@@ -1,6 +1,7 @@
 #include "dialect/TenonDialect.h"
 #include "dialect/Blocks.h"
 #include "dialect/Contractions.h"
+#include "dialect/Packs.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -75,5 +76,5 @@ void tenon::TenonDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/TenonOps.cpp.inc"
       >();
-  addOperations<SkipOp, DotWhereOp, RegroupOp>();
+  addOperations<SkipOp, DotWhereOp, RegroupOp, PackOp>();
 }

@@ -45,7 +45,7 @@ def Tenon_Dialect : Dialect {
 
     | | attribute | value |
     |---|---|---|
-    | E12 | tenon.panels of a parameter, of a gemm | [leading, width, steps, transposed]: it, or operand b, lies in panels |
+    | E12 | tenon.panels of a parameter, gemm or pack | [leading, width, steps, transposed]: it, operand b or the result lies so |
 
     A contraction with E8 (dot, attend, attention, attention_grad) hands it on to its gradient and to its parts.
   }];

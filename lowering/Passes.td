@@ -238,6 +238,12 @@ def PanelParameters : Pass<"tenon-panel-parameters", "::mlir::ModuleOp"> {
 
     Row-major stay: what something else reads (a table that is gathered and multiplied), what a contraction of more than 64 rows
     reads, as far as their number is known, sizes that panels do not cut without rest, modules whose contractions read copies.
+
+    Then, of any sizes: a contraction in a loop whose operand b is a parameter that is the same in all rounds, such as the
+    recurrent weight of a recurrence, reads panels along which its sums run, made by a `tenon.pack` in front of the outermost such
+    loop, of the parameter as it lies. Contractions of one loop that read a parameter the same way share one. As it is stays what
+    has more than 64 rows, a loop of one round or along the count of an entry that walks, and what reads the parameter's own
+    panels so.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">];
   let dependentDialects = ["::tenon::TenonDialect"];
@@ -296,7 +302,7 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     What a target checks of it before it translates: S1 the function has slots, types of outputs and scratch; S2 a slot has a
     size over the dims and stands above earlier ones; S3 each place is in a slot that there is; S4 a kernel has places for its
     results and temporaries; S5 what is read is an input, at a place, or a result that has one; S6 a parameter in panels is
-    read as it lies, by contractions as their operand b; S7 such a contraction reads a parameter; S8 a kernel for which
+    read as it lies; S7 a contraction that reads panels reads those of a parameter or of a pack; S8 a kernel for which
     something is to be chosen says it for the variant of the code; S9 it is a form that the kernel has, with the numbers and
     lists of that form; S10 each is one that the form allows; S11 a block of a GPU has threads and shared memory for the tile,
     and its passes can make the folds; S12 panels are those in which the target reads weights; S13 the tiles of a kernel have

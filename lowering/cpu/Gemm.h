@@ -54,14 +54,15 @@ struct GemmRanges {
 /// panel from one end to the other. The panels of the others are 1/2, 1/4, .. of one.
 constexpr int64_t kPanelWidth = 32;
 
-/// B in panels, as weights lie in memory (`tenon.parameter`, panels), all of them full. Its `base` is the first panel; strides
-/// are not used.
+/// B in panels, as weights lie in memory (`tenon.panels`), filled up where they are not full. Its `base` is the first panel;
+/// strides are not used.
 struct GemmPanels {
   int64_t width = 0; ///< columns of a panel, a multiple of those that a tile reads; 0: B has strides
   int64_t steps = 1; ///< lines side by side: 2 of bf16, of which there are a multiple of 32
   /// Lines are columns of B and the panels go along K: B is packed from them. Else lines are steps of K, which are read where
   /// they are, or, of what is widened, packed.
   bool acrossDepth = false;
+  int64_t lines = 0; ///< of a panel, from its beginning to that of the next one; 0: as many as there are steps, or columns
   explicit operator bool() const { return width > 0; }
 };
 

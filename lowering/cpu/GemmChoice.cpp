@@ -1,5 +1,5 @@
 #include "lowering/cpu/GemmChoice.h"
-#include "dialect/Panels.h"
+#include "dialect/Packs.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Cut.h"
 #include "lowering/cpu/GemmPlan.h"
@@ -15,7 +15,8 @@ GemmPanels panelsOfB(GemmOp op, const GemmAxes &axes) {
   if (!panels)
     return {};
   const bool linesAreSteps = llvm::is_contained(axes.depth, axes.b.labels.front()) != panels->transposed;
-  return {panels->width, panels->steps, !linesAreSteps};
+  const int64_t lines = packedPanels(op.getB()) ? roomForLines(*panels, op.typeOfB().getShape()) : 0;
+  return {panels->width, panels->steps, !linesAreSteps, lines};
 }
 
 namespace {

@@ -47,7 +47,7 @@ public:
   Value placeInPanels(Value column, Value step) {
     const GemmPanels &panels = spec.panelsOfB;
     Value line = panels.acrossDepth ? column : step, inPanels = panels.acrossDepth ? step : column;
-    Value lines = panels.acrossDepth ? spec.n : spec.k;
+    Value lines = panels.lines > 0 ? emit.constant(panels.lines) : panels.acrossDepth ? spec.n : spec.k;
     Value panel = emit.div(inPanels, panels.width), inside = emit.sub(inPanels, emit.mul(panel, panels.width));
     // Lines that are asked for begin a group of `steps`.
     Value place = emit.mul(emit.add(emit.mul(panel, lines), line), panels.width);

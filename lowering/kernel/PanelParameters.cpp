@@ -4,6 +4,7 @@
 #include "dialect/Panels.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
+#include "lowering/kernel/PackOperands.h"
 #include "lowering/target/Target.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -64,8 +65,13 @@ struct PanelParameters : impl::PanelParametersBase<PanelParameters> {
       module.emitOpError("expects the name of a target, got ") << target; // an option
       return signalPassFailure();
     }
-    if (copyType(module))
-      return;
+    if (!copyType(module))
+      chooseLayouts(module, *chosen);
+    packInFrontOfLoops(module, *chosen);
+  }
+
+private:
+  void chooseLayouts(ModuleOp module, const Target &target) {
     llvm::MapVector<Operation *, Readers> all;
     for (auto parameter : module.getOps<ParameterOp>())
       all[parameter];
@@ -83,7 +89,7 @@ struct PanelParameters : impl::PanelParametersBase<PanelParameters> {
       auto parameter = cast<ParameterOp>(op);
       llvm::sort(readers.kernels,
                  [&](KernelOpInterface a, KernelOpInterface b) { return numbers.lookup(a) < numbers.lookup(b); });
-      std::optional<Panels> panels = panelsOf(parameter, readers, *chosen, isTrained && !parameter.getFrozen());
+      std::optional<Panels> panels = panelsOf(parameter, readers, target, isTrained && !parameter.getFrozen());
       if (!panels)
         continue;
       panels->set(parameter);

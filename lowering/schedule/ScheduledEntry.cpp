@@ -1,7 +1,7 @@
 #include "lowering/schedule/ScheduledEntry.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
-#include "dialect/Panels.h"
+#include "dialect/Packs.h"
 #include "dialect/Places.h"
 #include "dialect/Rounds.h"
 #include "dialect/StoredParameter.h"
@@ -75,8 +75,8 @@ public:
 private:
   LogicalResult checkKernel(KernelOpInterface kernel) const {
     std::optional<PanelRead> inPanels = kernel.panelRead();
-    if (kernel->hasAttr(kPanels) && !(inPanels && panelsAt(inPanels->operand)))
-      return kernel->emitOpError("expects as operand b a parameter that lies in its panels"); // S7
+    if (kernel->hasAttr(kPanels) && inPanels && !panelsAt(inPanels->operand))
+      return kernel->emitOpError("expects as operand b a parameter that lies in its panels, or what is packed into them"); // S7
     if (failed(checkAttribute(kernel, "tenon.places", kernel->getNumResults())) ||
         failed(checkAttribute(kernel, "tenon.temporaries", {})))
       return failure();
@@ -142,8 +142,10 @@ private:
              << place.getSlot(); // S3
     return verifyPlace(op, place);
   }
-  /// Of the parameter at a place; null: it lies row-major, or there is no parameter.
+  /// Of the parameter at a place, or what a pack makes; null: it lies row-major, or is neither.
   Attribute panelsAt(Value tensor) const {
+    if (packedPanels(tensor))
+      return tensor.getDefiningOp()->getAttr(kPanels);
     auto placed = tensor.getDefiningOp<PlaceOp>();
     if (!placed || placed.getPlace().getMemory() != Memory::Parameters)
       return {};
@@ -156,16 +158,12 @@ private:
     }
     return {};
   }
-  /// A parameter in panels is read by contractions alone, as their operand b.
+  /// A parameter is read as it lies.
   LogicalResult checkPanels(PlaceOp placed) const {
     const Attribute panels = panelsAt(placed.getValue());
-    for (OpOperand &use : placed.getValue().getUses()) {
-      auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
-      std::optional<PanelRead> inPanels = kernel ? kernel.panelRead() : std::nullopt;
-      const bool isRight = inPanels && inPanels->operand == use.get();
-      if ((isRight ? kernel->getAttr(kPanels) : Attribute()) != panels)
+    for (OpOperand &use : placed.getValue().getUses())
+      if (panelsTaken(use) != panels)
         return use.getOwner()->emitOpError("expects to read a parameter as it lies, in its tenon.panels or row-major"); // S6
-    }
     return success();
   }
   LogicalResult checkAttribute(Operation *op, StringRef name, std::optional<unsigned> count) const {

@@ -1,5 +1,6 @@
 #include "lowering/target/Rows.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Packs.h"
 #include "dialect/TensorSizes.h"
 
 using namespace mlir;
@@ -16,6 +17,9 @@ int64_t rowStepOf(Value tensor) {
 
 RankedTensorType storedType(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
+  if (std::optional<Panels> panels = packedPanels(tensor))
+    return RankedTensorType::get({roomForColumns(*panels, type.getShape()), roomForLines(*panels, type.getShape())},
+                                 type.getElementType());
   const int64_t step = rowStepOf(tensor);
   if (step == 0)
     return type;

@@ -1,6 +1,7 @@
 #include "lowering/target/Target.h"
-#include "dialect/Panels.h"
+#include "dialect/Packs.h"
 #include "dialect/StoredParameter.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace tenon {
 
@@ -40,7 +41,18 @@ mlir::LogicalResult Target::verifyPanels(mlir::ModuleOp module) const {
              << " lines side by side of a multiple of " << form->lines << ", got width " << panels->width << " and "
              << panels->steps << " of " << lines;
   }
-  return mlir::success();
+  mlir::WalkResult found = module.walk([&](KernelOpInterface kernel) {
+    for (mlir::Value result : kernel->getResults()) {
+      const std::optional<Panels> panels = packedPanels(result);
+      const std::optional<PanelForm> form = panels ? panelsOf(mlir::getElementTypeOrSelf(result.getType())) : std::nullopt;
+      if (!panels || (form && panels->width == form->width && panels->steps == form->steps))
+        continue;
+      kernel->emitOpError("expects to pack into panels in which contractions of the target ") << name() << " read"; // S12
+      return mlir::WalkResult::interrupt();
+    }
+    return mlir::WalkResult::advance();
+  });
+  return mlir::failure(found.wasInterrupted());
 }
 
 std::vector<std::string> Target::chooseVariants(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted,

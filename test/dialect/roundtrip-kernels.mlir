@@ -52,6 +52,20 @@ func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @pack
+func.func @pack(%x: tensor<4x8xf32>, %w: tensor<8x40xf32>, %v: tensor<64x96xf32>) {
+  // CHECK: %[[P:.*]] = tenon.pack %{{.*}} {tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<8x40xf32>
+  %p = tenon.pack %w {tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<8x40xf32>
+  // CHECK: tenon.gemm %{{.*}}[0, 2], %[[P]][2, 1] rank 2 {{.*}} attributes {tenon.panels = array<i64: 1, 32, 1, 0>}
+  %y = tenon.gemm %x[0, 2], %p[2, 1] rank 2 : tensor<4x8xf32>, tensor<8x40xf32> -> tensor<4x40xf32> attributes {tenon.panels = array<i64: 1, 32, 1, 0>} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  // CHECK: tenon.pack %{{.*}} from [1, 32, 1, 0] {tenon.panels = array<i64: 1, 32, 1, 1>} : tensor<64x96xf32>
+  %q = tenon.pack %v from [1, 32, 1, 0] {tenon.panels = array<i64: 1, 32, 1, 1>} : tensor<64x96xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @gemm_of_elements
 func.func @gemm_of_elements(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
   // CHECK: tenon.gemm element[0, 2], element[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {

@@ -1,4 +1,5 @@
 #include "test/lowering/cpu/Reference.h"
+#include "dialect/Packs.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "test/lowering/cpu/Steps.h"
@@ -89,6 +90,7 @@ private:
         .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
         .Case([&](RunningSumOp sums) { runRunningSum(sums); })
         .Case([&](TopOp top) { runTop(top); })
+        .Case([&](PackOp pack) { tensors[pack] = tensors.at(pack.getMatrix()); }) // in another order in memory alone
         .Case([&](OptimizeOp optimize) { evaluateOptimize(optimize, machine, tensors); })
         .Case([&](AttentionOp attention) { evaluateAttention(attention, depthOf(attention), machine, tensors); })
         .Case([&](AttentionGradOp attention) { evaluateAttentionGrad(attention, depthOf(attention), machine, tensors); })

@@ -97,7 +97,7 @@ module {
 module {
   tenon.parameter @w {offset = 0 : i64, stride = 4096 : i64} : tensor<32x32xf32>
   func.func @f(%x: tensor<4x32xf32>, %w: tensor<32x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<4x32xf32>], tenon.scratch = 0 : i64} {
-    // expected-error @+1 {{expects as operand b a parameter that lies in its panels}}
+    // expected-error @+1 {{expects as operand b a parameter that lies in its panels, or what is packed into them}}
     %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<4x32xf32>, tensor<32x32xf32> -> tensor<4x32xf32> attributes {tenon.panels = array<i64: 1, 32, 1, 0>, tenon.places = [#tenon.place<output 0>]} {
     ^bb0(%i: index, %j: index, %sum: f32):
       tenon.put 0 [%i, %j], %sum : f32

@@ -6,7 +6,7 @@ tenon.parameter @w {tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<64x40xf32>
 
 // -----
 
-// expected-error@+1 {{expects leading dimensions, width, steps and 0 or 1 as tenon.panels of a parameter, or of a contraction whose operand b is in memory, got array<i64: 1, 32>}}
+// expected-error@+1 {{expects leading dimensions, width, steps and 0 or 1 as tenon.panels of a parameter, of a pack, or of a contraction whose operand b is in memory, got array<i64: 1, 32>}}
 tenon.parameter @w {tenon.panels = array<i64: 1, 32>} : tensor<64x32xf32>
 
 // -----
@@ -14,7 +14,7 @@ tenon.parameter @w {tenon.panels = array<i64: 1, 32>} : tensor<64x32xf32>
 // A parameter in panels is not read as a row-major tensor.
 tenon.parameter @w {tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<64x32xf32>
 func.func @infer() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  // expected-error@+1 {{'tenon.read_parameter' op expects to be read as operand b of gemms alone, with tenon.panels = array<i64: 1, 32, 1, 0>}}
+  // expected-error@+1 {{'tenon.read_parameter' op expects to be read as it lies, in tenon.panels = array<i64: 1, 32, 1, 0>}}
   %w = tenon.read_parameter @w : tensor<64x32xf32>
   tenon.output 0 "w", %w : tensor<64x32xf32>
   return

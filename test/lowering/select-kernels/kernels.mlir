@@ -104,6 +104,20 @@ func.func @kept(%x: tensor<4x8xf32>, %g: tensor<2x8xf32>, %ids: tensor<4xi32>, %
   return
 }
 
+// CHECK-LABEL: func.func @packed(
+// CHECK: %[[PACKED:.*]] = tenon.pack %arg1 {tenon.panels = array<i64: 1, 32, 1, 1>}
+// CHECK-NEXT: tenon.gemm %arg0[0, 2], %[[PACKED]][1, 2] rank 2
+// CHECK-NOT: tenon.nest
+func.func @packed(%x: tensor<4x5xf32>, %w: tensor<8x5xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %p = tenon.pack %w {tenon.panels = array<i64: 1, 32, 1, 1>} : tensor<8x5xf32>
+  %y = tenon.gemm %x[0, 2], %p[1, 2] rank 2 : tensor<4x5xf32>, tensor<8x5xf32> -> tensor<4x8xf32> attributes {tenon.panels = array<i64: 1, 32, 1, 1>} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @at_depth(
 // CHECK: tenon.stack 2
 // CHECK: %[[SLICE:.*]] = tenon.at_depth %arg0
