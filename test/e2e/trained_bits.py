@@ -70,8 +70,9 @@ def train(name, sizes, element, tier, options, folder, blocks=False):
     run = os.path.join(folder, "run")
     model = driver.model(name + ".tn")
     spoil = options.spoil and blocks == (options.action == "blocks")
+    words = {"f64": ["--f64"], "bf16": ["--numerics", "bf16"]}.get(element, [])
     made = properties.for_training(saving_blocks(model, folder) if blocks else model, sets, bound, tier,
-                                   options.action == "blocks", *{"f64": ["--f64"], "bf16": ["--numerics", "bf16"]}.get(element, []))
+                                   options.action == "blocks", *words)
     driver.tenon("train", made, "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if spoil else 7,
                  "--threads", 2, "--out", run, "--quiet", environment={"TENON_TIER": tier})
     weights = os.path.join(folder, "weights.safetensors")
