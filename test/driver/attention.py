@@ -74,7 +74,7 @@ def states(folder, spec, names, ids, *options):
 
 def compiled(folder, spec, *options):
     made = os.path.join(folder, "maps-of-" + os.path.basename(spec).removesuffix(".tn") + "".join(options))
-    driver.tenon("compile", spec, "--attention-maps", "--no-recipe", *options, "--tier", "portable", "-o", made)
+    driver.tenon("compile", spec, "--attention-maps", "--no-recipe", *options, "--tier", "portable", "--quick", "-o", made)
     return made
 
 

@@ -32,9 +32,7 @@ from properties import driver  # noqa: E402
 from tensors import load_safetensors  # noqa: E402
 
 ROWS = os.path.join(HERE, "..", "bench", "rows.json")
-ODD = {name: ({**sets, "V": 300}, {"B": 3, "T": 131 if name == "xlnet" else 41,
-                                   **({"K": 5} if name in ("bert", "xlnet") else {})})
-       for name, (sets, *_) in properties.MODELS.items()}
+ODD = {name: properties.odd(name) for name in properties.MODELS}
 
 
 def bench():
@@ -44,7 +42,7 @@ def bench():
         rows = json.load(file)
     found = {}
     for name in properties.MODELS.keys() & rows.keys():
-        size = {**rows[name]["size"], "N": 2, "V": 1000}
+        size = {**rows[name]["size"], "N": 2, "V": 1000, "rate": 0.1}
         if name == "xlnet":
             size |= {"M": 64, "R": 64}
         batch = {dim: size.pop(dim) for dim in ("B", "T", "K") if dim in size}
@@ -72,13 +70,11 @@ def train(name, sizes, element, tier, options, folder, blocks=False):
     run = os.path.join(folder, "run")
     model = driver.model(name + ".tn")
     spoil = options.spoil and blocks == (options.action == "blocks")
-    driver.tenon("train", saving_blocks(model, folder) if blocks else model, "--recipe", "small",
-                 *driver.settings(sets), "--set", "rate=0.1",
-                 *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")),
-                 *{"f64": ["--f64"], "bf16": ["--numerics", "bf16"]}.get(element, []),
-                 "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if spoil else 7, "--threads",
-                 2, "--out", run, "--quiet",
-                 environment={"TENON_TIER": tier, "TENON_QUICK": "1" if options.action == "blocks" else ""})
+    words = {"f64": ["--f64"], "bf16": ["--numerics", "bf16"]}.get(element, [])
+    made = properties.for_training(saving_blocks(model, folder) if blocks else model, sets, bound, tier,
+                                   options.action == "blocks", *words)
+    driver.tenon("train", made, "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if spoil else 7,
+                 "--threads", 2, "--out", run, "--quiet", environment={"TENON_TIER": tier})
     weights = os.path.join(folder, "weights.safetensors")
     driver.tenon("export", run, "-o", weights)
     return {parameter: hashlib.sha256(value.values.tobytes()).hexdigest()[:16]

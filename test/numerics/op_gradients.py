@@ -6,7 +6,7 @@ usage: op_gradients.py [--large] [--decomposed] [--tier TIER] [--only TEXT] [--s
 All rows are one model. Each has parameters and a loss of its own, so one call with the e-th element of every parameter moved
 gives a difference for every row at once. The loss weighs the elements of the result unequally. Tolerance: 1e-6 of the difference
 and 1e-8 besides.
---large: at sizes that end inside tiles, where all elements of a row are moved at once, each up or down, six times; tolerance:
+--large: at sizes that end inside tiles, where all elements of a row are moved at once, each up or down, three times; tolerance:
 1e-6 of the gradient's norm. Without --tier the machine's two tiers of vector code must give the same bits.
 
 Then the table is compared with the dialect (every op that has a gradient rule occurs between a parameter and a loss, or is named
@@ -31,8 +31,9 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
+import library  # noqa: E402
 from op_rows import HEADER, LARGE, ROWS, SMALL  # noqa: E402
-from tensors import Tensor, count, load_safetensors, save_npy, save_safetensors, tensor  # noqa: E402
+from tensors import Tensor, count, tensor  # noqa: E402
 
 # Ops that only gradients are made of; test/lowering/differentiate/second.mlir proves their own rules.
 SECOND = {"pad", "scatter_add"}
@@ -42,7 +43,7 @@ REFUSED = {"activation_grad"}
 WITHOUT = {"compare", "and", "or", "not", "floordiv", "mod"}
 DISTRIBUTIONS = {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal"}
 STEP, RELATIVE, ABSOLUTE = 1e-5, 1e-6, 1e-8
-DIRECTIONS = 6
+DIRECTIONS = 3
 
 
 def expanded(text, prefix):
@@ -97,36 +98,35 @@ class Model:
         words += [] if options.large and not options.decomposed and self.tiers[0] == driver.best_tier() else ["--quick"]
         driver.tenon("compile", *compile_words(rows, folder, sizes), *words,
                      *[word for tier in self.tiers for word in ("--tier", tier)], "-o", self.artifact)
+        self.opened = {tier: library.Model(self.artifact, "grad", sizes[1], tier) for tier in self.tiers}
         places = [(b, range(sizes[1]["T"])) for b in range(sizes[1]["B"])]
-        save_npy(os.path.join(folder, "ids.npy"),
-                 tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in row] for b, row in places]))
-        save_npy(os.path.join(folder, "target.npy"),
-                 tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in row] for b, row in places]))
-        _, start = self.call(None)
+        given = {"ids": tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in row] for b, row in places]),
+                 "target": tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in row] for b, row in places])}
+        self.states = self.opened[self.tiers[0]].states()
+        for opened in self.opened.values():
+            for name in opened.inputs():  # those that some row reads
+                opened.set_input(name, given[name])
         places = 0
         self.values = {}
-        for name, gradient in start.items():
-            self.values[name] = Tensor("f64", gradient.shape, [value(places + k) for k in range(count(gradient.shape))])
+        for name, info in self.opened[self.tiers[0]].parameters().items():
+            shape = info.shape[:info.rank]
+            self.values[name] = Tensor("f64", shape, [value(places + k) for k in range(count(shape))])
             places += 13
 
     def call(self, values, tier=None):
-        """Losses by row number and gradients by name."""
-        weights, result = os.path.join(self.folder, "weights.safetensors"), os.path.join(self.folder, "gradients.safetensors")
-        if values:
-            save_safetensors(weights, values)
-        inputs = [word for name in ("ids", "target") for word in ("--input", f"{name}=@{self.folder}/{name}.npy")]
-        driver.tenon("grad", self.artifact, *(["--weights", weights] if values else ["--init"]), *self.known(inputs), "--seed", 3,
-                     "--step", 5, "--threads", 1, "--output", result, environment={"TENON_TIER": tier or self.tiers[0]})
-        found = load_safetensors(result)
-        losses = {int(name[6:]): found[name].values[0] for name in found if re.fullmatch(r"loss\.l\d+", name)}
-        return losses, {name: values for name, values in found.items() if not name.startswith("loss.")}
+        """Losses by row number; every call begins with the first state."""
+        opened = self.opened[tier or self.tiers[0]]
+        for name, each in values.items():
+            opened.set_parameter(name, each)
+        for name, each in self.states.items():
+            opened.set_state(name, each)
+        found = opened.run(step=5, seed=3)
+        return {int(name[1:]): found[name].values[0] for name in found if re.fullmatch(r"l\d+", name)}
 
-    def known(self, inputs):
-        """Without the inputs that no row reads."""
-        with open(os.path.join(self.artifact, "rows.json"), encoding="utf-8") as file:
-            entries = json.load(file)["entries"]
-        names = {given["name"] for entry in entries for given in entry["inputs"]}
-        return [word for pair in zip(inputs[::2], inputs[1::2]) if pair[1].split("=")[0] in names for word in pair]
+    def gradients(self, tier=None):
+        """Those of the last call, by name."""
+        opened = self.opened[tier or self.tiers[0]]
+        return {name: opened.gradient(name) for name in self.values}
 
     def moved(self, element, step):
         """Every parameter that has this element; a row's parameters are numbered through."""
@@ -153,7 +153,8 @@ def same_bits(model, spoil):
     """Messages where the other tier gives other values or gradients."""
     if len(model.tiers) < 2:
         return []
-    (losses, gradients), (other_losses, others) = (model.call(model.values, tier) for tier in model.tiers)
+    losses, other_losses = (model.call(model.values, tier) for tier in model.tiers)
+    gradients, others = (model.gradients(tier) for tier in model.tiers)
     if spoil == "bit":
         last = others[sorted(others)[-1]].values
         last[-1] = math.nextafter(last[-1], math.inf)
@@ -165,7 +166,8 @@ def same_bits(model, spoil):
 
 def compare_all(model, spoil):
     """Messages of the rows that fail, all elements moved at once."""
-    _, gradients = model.call(model.values)
+    model.call(model.values)
+    gradients = model.gradients()
     if spoil == "gradient":
         first = next(iter(gradients.values()))
         first.values[0] += 1e-4 * math.sqrt(math.fsum(g * g for g in first.values))
@@ -176,7 +178,7 @@ def compare_all(model, spoil):
         for sign in (1, -1):
             far = sign * STEP * (2 if spoil == "value" and sign > 0 else 1)
             sides.append(model.call({name: Tensor("f64", values.shape, [x + far * s for x, s in zip(values.values, signs[name])])
-                                     for name, values in model.values.items()})[0])
+                                     for name, values in model.values.items()}))
         for number, row in model.rows.items():
             own = [name for name, _ in model.of_row(number) if not any(name == f"r{number}_{stopped}" for stopped in row.stopped)]
             if row.stopped:  # which way the value goes is then no matter of its gradient
@@ -193,7 +195,8 @@ def compare_all(model, spoil):
 
 def compare(model, spoil):
     """Messages of the rows that fail."""
-    _, gradients = model.call(model.values)
+    model.call(model.values)
+    gradients = model.gradients()
     if spoil == "gradient":
         first = next(iter(gradients.values()))
         first.values[0] += 1e-6 * max(1, abs(first.values[0]))
@@ -203,7 +206,7 @@ def compare(model, spoil):
         sides = []
         for sign in (1, -1):
             values, which = model.moved(element, sign * STEP * (2 if spoil == "value" and sign > 0 else 1))
-            sides.append(model.call(values)[0])
+            sides.append(model.call(values))
         for number, (name, at) in which.items():
             difference = (sides[0][number] - sides[1][number]) / (2 * STEP)
             differences[name, at] = difference

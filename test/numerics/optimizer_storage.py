@@ -4,11 +4,11 @@
 usage: optimizer_storage.py [--spoil | --upper]
 
 For each rule, in f32 over tensors that cross tiles, three steps:
-  threads     3 threads and the other tier: the same bits
+  threads     3 threads: the same bits
   short       params = bf16: parameters are those of f32, rounded once per step; both go on from there with their own moments
   halves      compute = bf16, which keeps parameters as a bf16 and a remainder: the same bits, also with accumulate
   accumulate  two batches, then one update: that of a batch whose gradient is their mean, exactly, for sums of two rows that are
-              equal
+              equal; with halves by code of the other tier
   frozen      freeze takes a layer of a stack and a tensor out of everything, norms too: the others are those of a run in which
               the gradients of both are 0, and the frozen ones keep their bits
 --spoil: parameters of the first model start elsewhere by a millionth
@@ -82,11 +82,8 @@ def opened(path, threads=1):
 
 def check(text, spoil, drops):
     plain = built(text)
-    ours, models = opened(plain), {
-        "3 threads": opened(plain, 3),
-        "another tier": opened(built(text, tier=driver.other_tier())),
-        "two halves": opened(built(text, HALVES), threads=2)}
-    halves = models["two halves"]
+    ours, halves = opened(plain), opened(built(text, HALVES), threads=2)
+    models = {"3 threads": opened(plain, 3), "two halves": halves}
     both = opened(built(text, f"accumulate = 2\n  {HALVES}", tier=driver.other_tier()))
     twice = opened(built(text, "accumulate = 2"))
     narrow = opened(built(text, "numerics = policy(params = bf16)"))

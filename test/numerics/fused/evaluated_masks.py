@@ -84,7 +84,8 @@ def main():
         with open(path, "w", encoding="utf-8") as file:
             file.write(MODEL.format(places=PLACES, width=WIDTH, total=" + ".join(f"sum(a{n} * a{n})" for n in range(len(masks))),
                                     attends="".join(ATTEND.format(number=n, mask=mask) for n, mask in enumerate(masks))))
-        model = library.Model(driver.compiled(path, "--grad", "--f64", "--tier", options.tier), "grad", {}, options.tier)
+        made = driver.compiled(path, "--grad", "--f64", "--quick", "--tier", options.tier)
+        model = library.Model(made, "grad", {}, options.tier)
         for name, value in values.items():
             model.set_parameter(name, Tensor("f64", (PLACES, WIDTH), value))
         found = {"square": list(model.run()["square"].values)} | {name: list(model.gradient(name).values) for name in "qkv"}

@@ -164,8 +164,9 @@ def bits(name, sets, lengths, spoil):
     with tempfile.TemporaryDirectory() as folder:
         best, other = driver.best_tier(), driver.other_tier()
         path = specification(folder, name)
-        made = {tier: driver.compiled(path, "--recipe", "whole", "--grad", "--tier", tier, *driver.settings(COMMON | sets))
-                for tier in (best, other)}
+        made = {tier: driver.compiled(path, "--recipe", "whole", "--grad", *words, "--tier", tier,
+                                      *driver.settings(COMMON | sets))
+                for tier, words in ((other, ["--quick"]), (best, []))}
         for length in lengths:
             draw = random.Random(length)
             given = [inputs(name, length, draw) for _ in range(2)]
@@ -216,10 +217,11 @@ def main():
     if options.quick:
         return 1 if quick(options.model, sets, lengths, options.tier, options.spoil) else 0
     kind, wrong = "f32" if options.f32 else "f64", 0
-    exact = ("f64", ["--decomposed", "--f64", "--quick"])
+    slow = [] if max(lengths) > 1000 else ["--quick"]  # there quick code runs for longer than it takes to compile with care
+    exact = ("f64", ["--decomposed", "--f64", *slow])
     forms = [("f64", ["--f64", "--quick"]), exact]
     if options.f32:
-        forms = [("f32", []), ("f32", ["--decomposed", "--quick"]), exact]
+        forms = [("f32", []), ("f32", ["--decomposed", *slow]), exact]
     if options.simple_kernels:
         forms = [("f64", ["--f64", "--simple-kernels", "--quick"]), exact]
     if options.spoil:

@@ -86,7 +86,7 @@ def main():
         with open(path, "w", encoding="utf-8") as file:
             file.write(RELATIVE.format(others=" or seen" if options.data else "") if options.relative else
                        MODEL.format(mask="seen" if options.data else TABLE if options.table else "j div 64 mod 16 != 1"))
-        artifact = driver.compiled(path, "--no-recipe", "--grad", "--tier", options.tier)
+        artifact = driver.compiled(path, "--no-recipe", "--grad", "--quick", "--tier", options.tier)
         for keys in (200, 1200):
             given = given_tables(keys) if options.relative else given_keys(keys)
             model = library.Model(artifact, "grad", {"B": 1, "T": QUERIES, "S": keys}, options.tier)

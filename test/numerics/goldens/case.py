@@ -42,9 +42,9 @@ class Case:
         return ["--weights", self.path, "--names", self.scheme, *precision, *driver.settings(sets), *more]
 
     def environment(self):
-        """Compiled for this tier alone, once for all calls of all tests: the cache goes by specification and sizes. With care in
-        f32, which users run; f64 proves formulas."""
-        return driver.code_of(self.tier) | ({"TENON_QUICK": "1"} if self.options.f64 else {})
+        """Compiled for this tier alone, once for all calls of all tests: the cache goes by specification and sizes. Quickly:
+        peers/ has the same models with care."""
+        return {"TENON_TIER": self.tier, "TENON_QUICK": "1"}
 
     def ids(self, rows):
         rows = [list(row) for row in rows]

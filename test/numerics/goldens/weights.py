@@ -1,4 +1,6 @@
 """Weights of the golden cases: a formula of the public name, and the names that the public implementations give."""
+import array
+import functools
 import math
 import os
 import re
@@ -12,9 +14,15 @@ NORM = re.compile(r"(LayerNorm|layer_norm|ln_1|ln_2|ln_f|norm\d*|norm\.\d+|bn\d*
 
 def filled(name, shape, amplitude=0.5):
     """amplitude sin(0.37 k + sum of the name's bytes mod 97), and 1 more for the scales of norms."""
+    return Tensor("f64", shape, _values(name, count(shape), amplitude))
+
+
+@functools.cache
+def _values(name, number, amplitude):
+    """Once for all tiers; a tensor has a copy."""
     phase = sum(name.encode()) % 97
     one = 1.0 if NORM.search(name) else 0.0
-    return Tensor("f64", shape, [amplitude * math.sin(0.37 * k + phase) + one for k in range(count(shape))])
+    return array.array("d", (amplitude * math.sin(0.37 * k + phase) + one for k in range(number)))
 
 
 def norm(name, width):

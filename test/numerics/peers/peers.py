@@ -37,6 +37,10 @@ def flat(nested):
     return [x for row in nested for x in flat(row)] if isinstance(nested, list) else [nested]
 
 
+# Names of models, not of what stands on one.
+MODELS = ("electra_generator", "star_transformer", "txl_adaptive")
+
+
 class Peer:
     def __init__(self, options, folder):
         self.options, self.folder, self.case = options, folder, families.CASES[options.case]
@@ -54,7 +58,7 @@ class Peer:
         entries = [word for entry in ["train", *case.outputs] for word in ("--entry", entry)]
         models = os.path.join(driver.ROOT, "models")
         # Heads and options of a model; the model itself is compiled with care.
-        is_variant = "_" in self.options.case and self.options.case not in ("star_transformer", "electra_generator")
+        is_variant = "_" in self.options.case and self.options.case not in MODELS
         words = ["--f64"] * self.options.f64 + ["--quick"] * (self.options.f64 or is_variant)
         self.artifact = driver.compiled(driver.specification(text, "peer"), "--model", case.model, "--recipe", "peer",
                                         *words, "--tier", driver.best_tier(),
