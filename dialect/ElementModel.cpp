@@ -9,31 +9,53 @@ namespace tenon {
 
 using runtime::DataType;
 
+/// What MLIR calls the types that tensors have.
+struct TypeOfTensors {
+  DataType type;
+  bool (*is)(Type element);
+  Type (*in)(MLIRContext *context);
+};
+template <typename Real> static constexpr TypeOfTensors reals(DataType type) {
+  return {type, [](Type element) { return isa<Real>(element); }, [](MLIRContext *context) -> Type { return Real::get(context); }};
+}
+template <unsigned bits> static constexpr TypeOfTensors integers(DataType type) {
+  return {type, [](Type element) { return element.isInteger(bits); },
+          [](MLIRContext *context) -> Type { return IntegerType::get(context, bits); }};
+}
+static constexpr TypeOfTensors kTypes[] = {
+    reals<Float64Type>(DataType::F64),   reals<Float32Type>(DataType::F32), reals<Float16Type>(DataType::F16),
+    reals<BFloat16Type>(DataType::BF16), integers<64>(DataType::I64),       integers<32>(DataType::I32),
+    integers<1>(DataType::Bool),
+};
+
+std::optional<DataType> dataTypeOf(Type element) {
+  for (const TypeOfTensors &known : kTypes)
+    if (known.is(element))
+      return known.type;
+  return std::nullopt;
+}
+
+static Type typeOf(DataType type, MLIRContext *context) {
+  for (const TypeOfTensors &known : kTypes)
+    if (known.type == type)
+      return known.in(context);
+  return {};
+}
+
 ElementModel elementModel(Type element) {
   constexpr int64_t rowBytes = 64;
-  if (element.isF64())
-    return {DataType::F64, element, rowBytes / int64_t(sizeof(double))};
-  if (element.isF32())
-    return {DataType::F32, element, rowBytes / int64_t(sizeof(float))};
-  if (isShortReal(element))
-    return {element.isBF16() ? DataType::BF16 : DataType::F16, Float32Type::get(element.getContext()),
-            rowBytes / int64_t(sizeof(float))};
-  if (element.isInteger(64))
-    return {DataType::I64, element, 16};
-  if (element.isInteger(32))
-    return {DataType::I32, element, 16};
-  if (element.isInteger(1))
-    return {DataType::Bool, element, 16};
-  llvm_unreachable("no element of a tensor");
+  const std::optional<DataType> type = dataTypeOf(element);
+  if (!type)
+    llvm_unreachable("no element of a tensor");
+  const DataType computed = runtime::rowOf(*type).computed;
+  return {*type, computed == *type ? element : typeOf(computed, element.getContext()),
+          runtime::isReal(*type) ? rowBytes / int64_t(runtime::byteSize(computed)) : 16};
 }
 
 Type elementNamed(StringRef name, MLIRContext *context) {
-  Builder builder(context);
-  for (Type element :
-       {Type(builder.getF64Type()), Type(builder.getF32Type()), Type(builder.getBF16Type()), Type(builder.getF16Type()),
-        Type(builder.getI64Type()), Type(builder.getI32Type()), Type(builder.getI1Type())})
-    if (elementModel(element).name() == name)
-      return element;
+  for (const TypeOfTensors &known : kTypes)
+    if (StringRef(runtime::nameOf(known.type)) == name)
+      return known.in(context);
   return {};
 }
 

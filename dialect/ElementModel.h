@@ -1,11 +1,13 @@
-// What is known of an element type, in one place: bytes, names, what is computed in. Of a class of types (computed as they are,
-// of 16 bits) code asks here; of one type by its name where something takes that one alone: an instruction, a function of libm.
+// What is known of an element type: its row in the table of types (runtime/base/DataType.h: bytes, names, what is computed in),
+// and its registers. Of a class of types (computed as they are, of 16 bits) code asks here; of one type by its name where
+// something takes that one alone: an instruction, a function of libm.
 #pragma once
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "runtime/base/DataType.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 
 namespace tenon {
 
@@ -20,15 +22,26 @@ struct ElementModel {
 
 /// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1.
 ElementModel elementModel(mlir::Type element);
+/// Its row in the table. None: no tensor has such elements.
+std::optional<runtime::DataType> dataTypeOf(mlir::Type element);
+/// Whether the table says so of the type, as `tableSays(element, runtime::isStoredReal)`.
+inline bool tableSays(mlir::Type element, bool (*holds)(runtime::DataType)) {
+  const std::optional<runtime::DataType> type = dataTypeOf(element);
+  return type && holds(*type);
+}
 /// By the name that the model gives it, as specifications, recipes and manifests have it. Null: there is none.
 mlir::Type elementNamed(llvm::StringRef name, mlir::MLIRContext *context);
 inline int64_t elementBytes(mlir::Type element) { return elementModel(element).bytes(); }
 /// Whether reals of this type are computed as they are; those of 16 bits are stored and widened.
-inline bool isComputed(mlir::Type element) {
-  return mlir::isa<mlir::FloatType>(element) && elementModel(element).compute == element;
-}
+inline bool isComputed(mlir::Type element) { return tableSays(element, runtime::isComputedReal); }
 /// Whether reals of this type have 16 bits: bf16 or f16.
-inline bool isShortReal(mlir::Type element) { return element.isBF16() || element.isF16(); }
+inline bool isShortReal(mlir::Type element) { return tableSays(element, runtime::isStoredReal); }
+/// Whether it is computed in more digits than f32: f64.
+inline bool isWideReal(mlir::Type element) { return tableSays(element, runtime::isWideReal); }
+/// Whether it is the upper half of an f32: bf16.
+inline bool isUpperHalf(mlir::Type element) { return tableSays(element, runtime::isUpperHalf); }
+/// Whether gradients in it are scaled: f16.
+inline bool needsScale(mlir::Type element) { return tableSays(element, runtime::needsScale); }
 /// Numbers of which a step, or a tensor, has one (norms, learning rates, factors of an optimizer, losses) are f64 whatever they
 /// are of: none is worth a rounding.
 inline mlir::Type scalarReal(mlir::MLIRContext *context) { return mlir::Float64Type::get(context); }

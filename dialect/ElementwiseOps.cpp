@@ -305,7 +305,8 @@ LogicalResult SelectOp::verify() {
   return success();
 }
 LogicalResult JoinOp::verify() {
-  if (!tensorOf(getY()).getElementType().isF32() || !tensorOf(getUpper()).getElementType().isBF16()) // C1
+  const Type half = tensorOf(getUpper()).getElementType();
+  if (!isUpperHalf(half) || tensorOf(getY()).getElementType() != elementModel(half).compute) // C1
     return emitOpError("expects halves of bf16 and a result of f32, got ") << getUpper().getType() << " and " << getY().getType();
   if (tensorOf(getUpper()) != withElement(tensorOf(getY()), tensorOf(getUpper()).getElementType())) // C2
     return emitOpError("expects operands and result of one shape, got ") << getUpper().getType() << " and " << getY().getType();

@@ -69,19 +69,19 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
   auto given = dyn_cast<TypeAttr>(value);
   const Type type = given ? given.getValue() : Type();
   if (isa<ModuleOp>(op)) {
-    if (name != kReduce && !(type && isShortReal(type)))
-      return op->emitOpError("expects bf16 or f16 as ") << name << ", got " << value; // E7, E10
-    if (name == kReduce && !(type && type.isF64()))
-      return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // E9
-    if (name == kRemainders && !(type.isBF16() && parameterType(cast<ModuleOp>(op)) == type))
-      return op->emitOpError("expects bf16 as tenon.remainders, beside tenon.parameters of it, got ") << value; // E11
+    const auto expected = name == kReduce       ? runtime::isWideReal    // E9
+                          : name == kRemainders ? runtime::isUpperHalf   // E11
+                                                : runtime::isStoredReal; // E7, E10
+    if (!type || !tableSays(type, expected) || (name == kRemainders && parameterType(cast<ModuleOp>(op)) != type))
+      return op->emitOpError("expects ") << runtime::listThat(expected) << " as " << name
+                                         << (name == kRemainders ? ", beside tenon.parameters of it" : "") << ", got " << value;
     return success();
   }
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
   if (name != kCompute || !(isa<AttendOp>(op) || (mixed && !mixed.narrowOperands().empty())))
     return op->emitOpError("expects ") << name << " of a module" << (name != kCompute ? "" : " or a contraction"); // E8 to E11
-  if (!type || !(type.isF32() || isShortReal(type)))
-    return op->emitOpError("expects f32, bf16 or f16 as tenon.compute, got ") << value; // E8
+  if (!type || !tableSays(type, runtime::isComputedInF32))
+    return op->emitOpError("expects ") << runtime::listThat(runtime::isComputedInF32) << " as tenon.compute, got " << value; // E8
   return success();
 }
 

@@ -308,7 +308,7 @@ static bool isLossless(Type from, Type to) {
     return true;
   if (isa<IntegerType>(from))
     return isa<IntegerType>(to) ? from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth()
-                                : from.getIntOrFloatBitWidth() - 1 <= digits(to) && !to.isF16();
+                                : from.getIntOrFloatBitWidth() - 1 <= digits(to);
   // bf16 has the exponents of f32, f16 fewer: neither is in the other, both are in f32.
   return isa<FloatType>(to) && from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
 }

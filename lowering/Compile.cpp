@@ -5,6 +5,7 @@
 #include "frontend/ElementTypes.h"
 #include "frontend/graph/Print.h"
 #include "frontend/mlirgen/MlirGen.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "frontend/recipes/Recipes.h"
 #include "lowering/ArtifactFolder.h"
 #include "lowering/GradEntry.h"
@@ -54,7 +55,7 @@ private:
   void describeRecipe();
   bool findTargetOfRequest();
   NumericsPolicy policy() const;
-  bool roundsFactors() const { return request.dtype != "f64" && policy().compute == kRounded; }
+  bool roundsFactors() const { return !isWideReal(request.dtype) && policy().compute == schema::kRoundedFactors; }
   void setOptions(FormOptions &options) const;
   LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
@@ -319,7 +320,8 @@ ModuleTypes Compilation::typesOfModule() const {
   types.compute = isShortReal(policy.compute) ? named(policy.compute) : Type(); // f64: by the mark of each contraction
   types.reduce = unlessReal(policy.reduce);
   types.parameters = unlessReal(policy.params);
-  if (!types.parameters && types.compute && types.compute.isBF16()) { // f32 in two halves, the first of which contractions read
+  if (!types.parameters && types.compute &&
+      isUpperHalf(types.compute)) { // f32 in two halves, of which contractions read the first
     types.parameters = types.compute;
     types.remainders = true;
   }
@@ -334,7 +336,7 @@ int Compilation::runStages() {
     return diagnostics.hasErrors() ? 1 : kCompilerError;
   if (roundsFactors())
     (*module)->setAttr(kRoundsFactors, builder.getUnitAttr());
-  if (types.compute && types.compute.isF16() && request.grad)
+  if (types.compute && needsScale(types.compute) && request.grad)
     for (auto function : module->getOps<func::FuncOp>())
       function->setAttr("tenon.gradient_scale", builder.getF64FloatAttr(kGradientScale));
   describeRecipe();

@@ -13,7 +13,7 @@ struct CompileRequest {
   std::string outputDirectory; // artifact: created if missing
   std::string name;            // libNAME.so
   std::string dtype = "f32";   // f32 or f64
-  std::string numerics; // what is multiplied and saved, with dtype f32: f32, bf16, f16 or tf32. Empty: what the recipe's policy
+  std::string numerics; // what is multiplied and saved, with dtype f32 (schema::factorsOfF32). Empty: what the recipe's policy
                         // says, else f32
   std::string target = "cpu";
   std::string kernelDirectory;            // CodeOptions::kernelDirectory

@@ -100,7 +100,7 @@ static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagn
 }
 
 std::optional<LossScaleSettings> lossScaleOf(const CheckedRecipe &recipe, Type compute) {
-  if (!compute || !compute.isF16())
+  if (!compute || !needsScale(compute))
     return std::nullopt;
   const Setting *policy = recipe.find("numerics"), *scale = policy ? keyword(*policy, "scale") : nullptr;
   const std::string rule = scale ? scale->text : "dynamic";

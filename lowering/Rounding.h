@@ -1,4 +1,5 @@
-// `compute = tf32` of a numerics policy, which is no type of a module but a way in which a target multiplies f32.
+// `compute = tf32` of a numerics policy (schema::kRoundedFactors), which is no type of a module but a way in which a target
+// multiplies f32.
 #pragma once
 #include "frontend/Program.h"
 #include "frontend/recipes/Recipes.h"
@@ -6,9 +7,6 @@
 #include "lowering/target/Target.h"
 
 namespace tenon {
-
-/// Of NumericsPolicy::compute.
-inline constexpr const char *kRounded = "tf32";
 
 /// Reports, at `place`, a target that has no such products, and a contraction that has to be f32, by its text or by an exception
 /// of the policy `given` (null: the command line's, which has none).

@@ -19,12 +19,11 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATTERN = re.compile(r"\b(?:matchAndRewrite|canonicalize)\([^;{}]*\bPatternRewriter\s*&[^;{}]*\{|"
                      r"\bmatchAndRewrite\([^;{}]*Rewriter\s*&[^;{}]*\{")
-# They rewrite all that they meet, as a later form or the recipe demands; what cannot be done there is an error or a warning.
+# They rewrite all that they meet, as a later form or the recipe demands. What FuseAttention and DecomposeForTarget leave, or take
+# apart, has a warning with the reason.
 ALWAYS = {
-    "lowering/tensor/ApplyNumerics.cpp", "lowering/tensor/Decompose.cpp", "lowering/tensor/FuseAttention.cpp",
-    "lowering/tensor/GradientWrites.cpp", "lowering/tensor/RecomputeBlocks.cpp", "lowering/tensor/SavedValues.cpp",
-    "lowering/tensor/SplitRounds.cpp", "lowering/tensor/WidenSums.cpp", "lowering/kernel/DecomposeForTarget.cpp",
-    "lowering/kernel/KernelResults.cpp", "lowering/kernel/SelectKernels.cpp",
+    "lowering/tensor/Decompose.cpp", "lowering/tensor/FuseAttention.cpp", "lowering/tensor/GradientWrites.cpp",
+    "lowering/kernel/DecomposeForTarget.cpp", "lowering/kernel/KernelResults.cpp", "lowering/kernel/SelectKernels.cpp",
 }
 BY_HAND = re.compile(r"\breplaceAllUsesWith\(|(?:\.|->)erase\(\);")
 DECISION = re.compile(r"\bbool [\w:]+\([^;{}]*\)(?: const)? \{")

@@ -1,5 +1,6 @@
 // Pages of the codes of names (T0101..), values (T0301..), layers and statements (T0401..) and attend (T0501..).
 #include "frontend/explain/Explain.h"
+#include "runtime/base/DataType.h"
 
 namespace tenon {
 
@@ -59,7 +60,9 @@ static constexpr ExplainPage kScopes[] = {
 };
 ExplainPages explainScopes() { return kScopes; }
 
-static constexpr ExplainPage kValues[] = {
+static const std::string kElementTypes =
+    "Types are [..] for reals, index(n) with n of at least 1, " + runtime::listThat(runtime::isInCode, " and ") + ".";
+static const ExplainPage kValues[] = {
     {"T0301", "another element type than declared",
      "Reals, whole numbers (index, i32, i64) and truth values (bool) do not turn into each other silently, except a truth value "
      "into the index 0 or 1 and a whole number into a real in arithmetic. real(x) makes reals.",
@@ -70,9 +73,7 @@ static constexpr ExplainPage kValues[] = {
      "and, or, not, where, all, any and until take truth values: comparisons and bool tensors.", "mask not len", "mask j < len"},
     {"T0304", "division of whole numbers", "`/` of whole numbers may not be whole. `div` rounds down, real(..) makes reals.",
      "let half = i / 2", "let half = i div 2"},
-    {"T0305", "unknown element type",
-     "Types are [..] for reals, index(n) with n of at least 1, i32, i64, bool, f32, f64, bf16, f16.", "in ids: int[B, T]",
-     "in ids: index(V)[B, T]"},
+    {"T0305", "unknown element type", kElementTypes.c_str(), "in ids: int[B, T]", "in ids: index(V)[B, T]"},
     {"T0306", "a number out of range", "A compile-time number is not finite, does not fit into 64 bits, or is divided by 0.",
      "config A = 1 / 0", "config A = 1 / 2"},
     {"T0307", "wrong number or form of arguments", "The message says what the function takes.", "where(c, a)", "where(c, a, b)"},

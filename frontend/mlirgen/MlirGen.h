@@ -1,5 +1,6 @@
 // Checked program to tensor form: axes become dimensions, sizes become affine maps, every entry becomes a function.
 #pragma once
+#include "dialect/ElementModel.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/Program.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,7 +18,7 @@ struct ModuleTypes {
   mlir::Type parameters = {}; // bf16 or f16: in memory, in a module of f32; f64: they are; else as `real`
   bool remainders = false;    // beside them lies what makes them f32
   /// Types that the text writes hold where reals are f32; where everything is f64 they do not.
-  bool obeysWritten() const { return !real.isF64(); }
+  bool obeysWritten() const { return !isWideReal(real); }
 };
 
 /// Where it stands; unknown for what stands in no text.

@@ -179,7 +179,7 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
                       "changes nothing");
     return false;
   }
-  if (!scale || types.compute == "f16")
+  if (!scale || needsScale(types.compute))
     return true;
   diagnostics.error("T0610", scale->range, "`scale` is for `compute = f16`, whose numbers end at 65504 and 6e-8",
                     keywordOf(policy, "compute") ? types.compute + " needs no loss scale" : "nothing is computed in f16");

@@ -1,6 +1,8 @@
 #include "frontend/recipes/RecipeSchema.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "frontend/recipes/SchemaForms.h"
+#include "runtime/base/DataType.h"
+#include <algorithm>
 
 namespace tenon::schema {
 
@@ -79,18 +81,32 @@ static std::vector<Function> updates() {
           {"average", "last", {first(whole("count", 1, 1000))}, false, {}}};
 }
 
+std::vector<std::string> factorsOfF32() {
+  const std::vector<std::string_view> types = runtime::namesThat(runtime::isComputedInF32);
+  std::vector<std::string> words(types.begin(), types.end());
+  words.emplace_back(kRoundedFactors);
+  return words;
+}
+
+/// One of `words`, without it f32.
+static Parameter elementType(std::string_view name, const std::vector<std::string_view> &words) {
+  const auto usual = std::find(words.begin(), words.end(), runtime::nameOf(runtime::DataType::F32));
+  return starting(choice(name, words), double(usual - words.begin()));
+}
+
 static std::vector<Function> numerics() {
-  const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
-  const std::vector<std::string_view> computed = {"f64", "f32", "bf16", "f16", "tf32"};
+  const std::vector<std::string_view> types = runtime::namesThat(runtime::isReal);
+  std::vector<std::string_view> computed = types;
+  computed.push_back(kRoundedFactors);
   auto lossScale = [](std::string_view name) { return real(name, 0.001, 1e12); };
   Parameter growth = real("growth", 1), backoff = fraction("backoff");
   growth.lowOpen = backoff.lowOpen = true;
-  return {{"numerics",
-           "policy",
-           {starting(choice("params", types), 1), starting(choice("compute", computed), 1), starting(choice("reduce", types), 1),
-            call("scale", "loss scale"), of("f32", Type::Texts), of("bf16", Type::Texts), of("f64", Type::Texts)},
-           false,
-           {}},
+  std::vector<Parameter> policy = {elementType("params", types), elementType("compute", computed), elementType("reduce", types),
+                                   call("scale", "loss scale")};
+  // Exceptions; the scale of a loss is for all of a step.
+  for (std::string_view type : runtime::namesThat([](runtime::DataType real) { return isReal(real) && !needsScale(real); }))
+    policy.push_back(of(type, Type::Texts));
+  return {{"numerics", "policy", policy, false, {}},
           {"loss scale", // torch.amp.GradScaler
            "dynamic",
            {starting(lossScale("initial"), 65536), starting(whole("every"), 2000), starting(growth, 2), starting(backoff, 0.5)},

@@ -68,6 +68,11 @@ struct Function {
   std::optional<Parameter> input = {}; // data tasks: any other keyword is an input of the model, and its value this
 };
 
+/// Of `compute`: f32 whose factors a GPU rounds where it multiplies them. It is no type of elements.
+inline constexpr std::string_view kRoundedFactors = "tf32";
+/// What contractions of a program of f32 can multiply, in words of `compute`.
+std::vector<std::string> factorsOfF32();
+
 /// Settings of `train` or `generate` blocks, as parameters.
 const std::vector<Parameter> &settings(bool train);
 const Function *find(std::string_view family, std::string_view name);

@@ -55,6 +55,25 @@ static bool canJoin(NestOp first, NestOp second) {
   return isKnown || declined(second, kRewrite, "it reads what is made behind the nest in front of it");
 }
 
+/// Why no nest behind `op` is joined with one in front of it; empty: `op` does not stand in the way.
+static StringRef whatEnds(Operation *op) {
+  if (isa<NestOp>(op))
+    return {};
+  if (isa<SkipOp>(op))
+    return "a skip stands between it and the nest in front of it, and where that ends the round it does not run";
+  if (isKernel(op) || op->getNumRegions() > 0)
+    return "another kernel or a loop stands between it and the nest in front of it: what both read may have left the caches";
+  return {};
+}
+
+/// Of the next nest behind `op`, which could be joined with `nest` otherwise.
+static void declineBehind(NestOp nest, Operation *op, StringRef why) {
+  while (op && !isa<NestOp>(op))
+    op = op->getNextNode();
+  if (auto other = dyn_cast_or_null<NestOp>(op); other && canJoin(nest, other))
+    declined(other, kRewrite, why);
+}
+
 static NestOp join(NestOp first, NestOp second) {
   OpBuilder builder(first);
   SmallVector<Type> types(first->getResultTypes());
@@ -88,10 +107,12 @@ void joinNests(func::FuncOp function) {
   for (NestOp nest : nests) {
     if (joined.contains(nest))
       continue;
-    for (Operation *next = nest->getNextNode(); next && next->getNumRegions() == (isa<NestOp>(next) ? 1u : 0u);) {
-      auto other = dyn_cast<NestOp>(next);
-      if (!other && (isKernel(next) || isa<SkipOp>(next)))
+    for (Operation *next = nest->getNextNode(); next;) {
+      if (StringRef between = whatEnds(next); !between.empty()) {
+        declineBehind(nest, next, between);
         break;
+      }
+      auto other = dyn_cast<NestOp>(next);
       next = next->getNextNode();
       if (other && canJoin(nest, other)) {
         joined.insert(other);

@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
 #include "dialect/StoredParameter.h"
+#include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/WidenSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,8 @@ namespace tenon {
 #include "lowering/Passes.h.inc"
 
 namespace {
+
+constexpr llvm::StringLiteral kRewrite = "apply-numerics";
 
 /// The other type in which it can be read. Null: there is none.
 Type readOtherwise(ReadParameterOp read) {
@@ -173,16 +176,11 @@ private:
 
   // ---- what a stack saves
 
-  /// The loads of result `number`, if nothing but loads reads it.
-  static std::optional<SmallVector<AtDepthOp>> loadsOf(Value result) {
-    SmallVector<AtDepthOp> loads;
-    for (Operation *user : result.getUsers()) {
-      auto load = dyn_cast<AtDepthOp>(user);
-      if (!load)
-        return std::nullopt;
-      loads.push_back(load);
-    }
-    return loads;
+  /// The loads of a result; none, if something else reads it, too.
+  static SmallVector<AtDepthOp> loadsOf(Value result) {
+    if (!llvm::all_of(result.getUsers(), llvm::IsaPred<AtDepthOp>))
+      return {};
+    return llvm::map_to_vector(result.getUsers(), [](Operation *user) { return cast<AtDepthOp>(user); });
   }
 
   /// Whether an op behind `value`, through elementwise ops and views, tests it for being equal to another number.
@@ -219,8 +217,6 @@ private:
   /// Whether `value` of a forward body is saved in 16 bits: a product rounds it, here or in the backward pass, or it is said to
   /// be good enough.
   bool isSavedNarrow(Value value, ArrayRef<AtDepthOp> loads) {
-    if (llvm::any_of(loads, [&](AtDepthOp load) { return isReadByOther(load.getResult()); }))
-      return false;
     if (roundedOf.contains(value) || llvm::any_of(loads, [&](AtDepthOp load) { return roundedOf.contains(load.getResult()); }))
       return true;
     if (auto convert = value.getDefiningOp<ConvertOp>(); convert && tensorOf(convert.getX()).getElementType() == narrow)
@@ -232,24 +228,35 @@ private:
     return saysSo(value.getDefiningOp()) || llvm::any_of(value.getUsers(), saysSo);
   }
 
+  /// Whether `value`, which a stack saves for `loads`, is to have 16 bits there.
+  bool narrows(Value value, ArrayRef<AtDepthOp> loads) {
+    Operation *op = value.getDefiningOp(), *place = op ? op : value.getParentBlock()->getParentOp();
+    if (loads.empty())
+      return declined(place, kRewrite, "it is saved in f32: it is read elsewhere than at its depth");
+    if (llvm::any_of(loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
+      return declined(place, kRewrite, "it is saved in f32: it is tested for being equal to another number");
+    if (multipliesOther(op)) // f32 is kept so, the other 16 bits are its own affair
+      return declined(place, kRewrite, "it is saved in f32: a contraction in another type makes it");
+    if (op && op->hasTrait<Contraction>())
+      return true;
+    if (llvm::any_of(loads, [&](AtDepthOp load) { return isReadByOther(load.getResult()); }))
+      return declined(place, kRewrite, "it is saved in f32: a contraction in another type reads it");
+    return isSavedNarrow(value, loads) ||
+           declined(place, kRewrite, "it is saved in f32: no product rounds it, and no op says that 16 bits are enough");
+  }
+
   void narrowSaved(StackOp stack) {
     auto yield = cast<YieldOp>(stack.getBody().front().getTerminator());
     for (unsigned i = stack.getCarries().size(); i < stack.getNumResults(); ++i) {
       Value result = stack.getResult(i), value = yield.getOperand(i);
-      auto loads = loadsOf(result);
-      if (!isWide(value) || !loads || loads->empty() ||
-          llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
+      const SmallVector<AtDepthOp> loads = loadsOf(result);
+      if (!isWide(value) || !narrows(value, loads))
         continue;
-      Operation *op = value.getDefiningOp();
-      if (multipliesOther(op)) // f32 is kept so, the other 16 bits are its own affair
-        continue;
-      if (op && op->hasTrait<Contraction>())
+      if (Operation *op = value.getDefiningOp(); op && op->hasTrait<Contraction>())
         roundForAll(value);
-      else if (!isSavedNarrow(value, *loads))
-        continue;
       yield.setOperand(i, rounded(value));
       result.setType(withElement(tensorOf(result), narrow));
-      for (AtDepthOp load : *loads)
+      for (AtDepthOp load : loads)
         changeType(load.getResult());
     }
   }

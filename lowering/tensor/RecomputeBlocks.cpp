@@ -1,5 +1,6 @@
 // `save = blocks` of a recipe: gradient checkpointing by depth. See Passes.td.
 #include "dialect/TenonDialect.h"
+#include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/SplitRounds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,6 +16,8 @@ namespace tenon {
 #include "lowering/Passes.h.inc"
 
 namespace {
+
+constexpr llvm::StringLiteral kRewrite = "recompute-blocks";
 
 Block *bodyOf(StackOp stack) { return &stack.getBody().front(); }
 
@@ -90,20 +93,28 @@ private:
     return argument && argument.getOwner() == body && argument.getArgNumber() > 0;
   }
 
-  /// The saved values that the reversed loop alone reads, each at its depth, and the loads. A carry as it is stays saved.
-  void findLoads() {
-    for (unsigned i = forward.getCarries().size(); i < forward.getNumResults(); ++i) {
-      SmallVector<AtDepthOp> own;
-      const bool all = llvm::all_of(forward.getResult(i).getUsers(), [&](Operation *user) {
-        auto load = dyn_cast<AtDepthOp>(user);
-        if (!load || load.getDepth() != reversed.getBody().getArgument(0) || load.getFirst() != forward.getFirst())
-          return false;
-        own.push_back(load);
-        return true;
-      });
-      if (all && !own.empty() && yield.getOperand(i).getParentBlock() == body && !isCarry(yield.getOperand(i), body))
-        loads.insert({i, own});
+  /// Whether the reversed loop makes saved value `number` again in place of its `own` loads of it.
+  bool isMadeAgain(unsigned number, SmallVector<AtDepthOp> &own) {
+    Value value = yield.getOperand(number);
+    Operation *op = value.getDefiningOp() ? value.getDefiningOp() : forward.getOperation();
+    for (Operation *user : forward.getResult(number).getUsers()) {
+      auto load = dyn_cast<AtDepthOp>(user);
+      if (!load || load.getDepth() != reversed.getBody().getArgument(0) || load.getFirst() != forward.getFirst())
+        return declined(op, kRewrite, "it stays saved: it is read elsewhere than in the reversed loop at its depth");
+      own.push_back(load);
     }
+    if (own.empty())
+      return declined(op, kRewrite, "nobody reads what is saved of it");
+    if (value.getParentBlock() != body || isCarry(value, body))
+      return declined(op, kRewrite, "it stays saved: it is what a round is given, of which the rest is made");
+    return true;
+  }
+
+  /// The saved values that the reversed loop alone reads, each at its depth, and the loads.
+  void findLoads() {
+    for (unsigned i = forward.getCarries().size(); i < forward.getNumResults(); ++i)
+      if (SmallVector<AtDepthOp> own; isMadeAgain(i, own))
+        loads.insert({i, own});
   }
 
   void need(Value value) {

@@ -1,11 +1,14 @@
 #include "lowering/tensor/SavedValues.h"
 #include "dialect/Build.h"
 #include "dialect/Rounds.h"
+#include "lowering/Declined.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
 namespace tenon {
+
+constexpr llvm::StringLiteral kRewrite = "saved-values";
 
 static bool isFree(Operation *op) {
   return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() || isScalarCode(op); // sums of depths
@@ -45,6 +48,7 @@ private:
   void decide(ArrayRef<Operation *> users);
   void need(Value value);
   bool isMadeFromSums(Value value, unsigned &cost);
+  bool isMadeAgain(Value value);
   Value available(Value value);
   bool isRecomputed(Operation *op) const { return tenon::isRecomputed(op, saveOperands); }
   Value saved(Value value);
@@ -55,7 +59,7 @@ private:
   OpBuilder front;
   static constexpr unsigned kMostCost = 100; ///< of an element made again, in additions
   llvm::SetVector<Value> kept;               ///< what is saved in any case
-  DenseSet<Value> open;                      ///< elementwise values that contractions alone read from memory
+  llvm::SetVector<Value> open;               ///< elementwise values that contractions alone read from memory
   DenseSet<Operation *> again;               ///< the ops of those that are made again
   DenseMap<Value, Value> known;
   SmallVector<std::pair<Value, AtDepthOp>> loads; // forward value, its load in the reverse body
@@ -97,13 +101,23 @@ bool Availability::isMadeFromSums(Value value, unsigned &cost) {
 
 /// An activation whose sum is saved for its derivative is made again: half the memory of a feed-forward layer for a pass over
 /// its elements, which contractions make where they pack it. Where they do not, that pass costs more than the memory is worth.
+bool Availability::isMadeAgain(Value value) {
+  Operation *op = value.getDefiningOp();
+  unsigned cost = 0;
+  if (saveOperands)
+    return declined(op, kRewrite, "it is saved: contractions of the target read their operands from memory");
+  if (isMadeFromSums(value, cost))
+    return true;
+  return declined(op, kRewrite,
+                  cost > kMostCost ? "it is saved: an element costs too much to be made again"
+                                   : "it is saved: it is made of more than sums that are saved anyway");
+}
+
 void Availability::decide(ArrayRef<Operation *> users) {
   for (Operation *op : users)
     llvm::for_each(op->getOperands(), [&](Value operand) { need(operand); });
-  if (saveOperands)
-    return;
   for (Value value : open)
-    if (unsigned cost = 0; isMadeFromSums(value, cost))
+    if (isMadeAgain(value))
       again.insert(value.getDefiningOp());
 }
 

@@ -2,11 +2,14 @@
 #include "dialect/Blocks.h"
 #include "dialect/Build.h"
 #include "dialect/Rounds.h"
+#include "lowering/Declined.h"
 
 using namespace mlir;
 
 namespace tenon {
 namespace {
+
+constexpr llvm::StringLiteral kRewrite = "split-rounds";
 
 Block *bodyOf(StackOp stack) { return &stack.getBody().front(); }
 
@@ -25,7 +28,12 @@ bool canBeSplit(StackOp loop) {
     return read.getFirst() == 0 && sizesOf(tensorOf(read.getX())).front() == loop.countForm() &&
            !loop.getBody().isAncestor(read.getX().getParentRegion());
   };
-  return loop.getFirst() == 0 && !mayEndEarly(loop) && llvm::all_of(readsAtPlace(loop), readsRow);
+  if (loop.getFirst() != 0)
+    return declined(loop, kRewrite, "its first round is not number 0");
+  if (mayEndEarly(loop))
+    return declined(loop, kRewrite, "it may end early");
+  return llvm::all_of(readsAtPlace(loop), readsRow) ||
+         declined(loop, kRewrite, "it reads, by its round, what has not one row for each of them or is made inside of it");
 }
 
 /// A stack of layers has parameters for each of its depths.
@@ -133,12 +141,33 @@ private:
 } // namespace
 
 bool isRecurrence(ArrayRef<StackOp> forwards, StackOp reversed) {
-  return !forwards.empty() && canBeSplit(reversed) && llvm::all_of(forwards, [](StackOp forward) {
-    return canBeSplit(forward) && !readsAtPlace(forward).empty() && !hasParametersOfDepths(forward);
-  });
+  if (forwards.empty())
+    return declined(reversed, kRewrite, "it runs back through no loop of as many rounds beside it");
+  return canBeSplit(reversed) && llvm::all_of(forwards, [](StackOp forward) {
+           if (readsAtPlace(forward).empty())
+             return declined(forward, kRewrite, "it reads no row of its own in a round");
+           if (hasParametersOfDepths(forward))
+             return declined(forward, kRewrite, "it is a stack of layers: each round has parameters of its own");
+           return canBeSplit(forward);
+         });
 }
 
 StackOp splitRounds(StackOp loop, int64_t steps) { return Split(loop, steps).run(); }
+
+/// `user` reads of the rows that carry `number` had in all rounds: of the last one it reads what the loop gives.
+static bool readLastCarry(Operation *user, StackOp loop, unsigned number) {
+  auto slice = dyn_cast<SliceOp>(user);
+  RankedTensorType type = slice ? tensorOf(slice.getY()) : RankedTensorType();
+  if (!slice || slice.getDim() != 0 || type.getDimSize(0) != 1 ||
+      simplifyAffineExpr(slice.getLow().getResult(0) + 1 - loop.countForm(), slice.getLow().getNumDims(), 0) !=
+          getAffineConstantExpr(0, loop.getContext()))
+    return declined(user, kRewrite, "it reads more or other rows of a carry than the last one");
+  OpBuilder builder(slice);
+  const SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
+  slice.getY().replaceAllUsesWith(Build(builder, slice.getLoc()).broadcast(loop.getResult(number), dims, type));
+  slice.erase();
+  return true;
+}
 
 void readLastCarries(StackOp loop) {
   auto yield = cast<YieldOp>(bodyOf(loop)->getTerminator());
@@ -147,18 +176,8 @@ void readLastCarries(StackOp loop) {
     for (unsigned i = 0; i < carries; ++i) {
       if (yield.getOperand(j) != yield.getOperand(i))
         continue;
-      for (Operation *user : llvm::make_early_inc_range(loop.getResult(j).getUsers())) {
-        auto slice = dyn_cast<SliceOp>(user);
-        RankedTensorType type = slice ? tensorOf(slice.getY()) : RankedTensorType();
-        if (!slice || slice.getDim() != 0 || type.getDimSize(0) != 1 ||
-            simplifyAffineExpr(slice.getLow().getResult(0) + 1 - loop.countForm(), slice.getLow().getNumDims(), 0) !=
-                getAffineConstantExpr(0, loop.getContext()))
-          continue;
-        OpBuilder builder(slice);
-        const SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
-        slice.getY().replaceAllUsesWith(Build(builder, slice.getLoc()).broadcast(loop.getResult(i), dims, type));
-        slice.erase();
-      }
+      for (Operation *user : llvm::make_early_inc_range(loop.getResult(j).getUsers()))
+        readLastCarry(user, loop, i);
     }
 }
 

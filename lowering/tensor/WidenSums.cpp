@@ -1,11 +1,14 @@
 #include "lowering/tensor/WidenSums.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "lowering/Declined.h"
 
 using namespace mlir;
 
 namespace tenon {
 namespace {
+
+constexpr llvm::StringLiteral kRewrite = "widen-sums";
 
 bool isReduction(Operation *op) {
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
@@ -28,24 +31,23 @@ public:
   }
 
   /// What only reductions read again, as row statistics, is not rounded between them, also where a stack saves it.
-  void keepWide(Value result) {
-    if (!result.hasOneUse())
-      return;
-    auto rounded = dyn_cast<ConvertOp>(*result.user_begin());
+  bool keepWide(Value result) {
+    Operation *op = result.getDefiningOp();
+    auto rounded = result.hasOneUse() ? dyn_cast<ConvertOp>(*result.user_begin()) : ConvertOp();
     SmallVector<Value> asRead; // the rounded value, and what is loaded of it where a stack has saved it
     SmallVector<OpOperand *> saved;
     if (!rounded || tensorOf(rounded.getX()).getElementType() != wide)
-      return;
+      return declined(op, kRewrite, "its result is not rounded once for all that read it");
     asRead.push_back(rounded);
     for (OpOperand &use : rounded.getY().getUses()) {
       auto stack = dyn_cast<StackOp>(use.getOwner()->getParentOp());
       if (isWidened(use.getOwner()))
         continue;
       if (!isa<YieldOp>(use.getOwner()) || !stack || use.getOperandNumber() < stack.getCarries().size())
-        return;
+        return declined(op, kRewrite, "its result is rounded: not reductions alone read it");
       for (Operation *load : stack.getResult(use.getOperandNumber()).getUsers()) {
         if (!isa<AtDepthOp>(load) || !llvm::all_of(load->getUsers(), [&](Operation *user) { return isWidened(user); }))
-          return;
+          return declined(op, kRewrite, "what is saved of it is rounded: not reductions alone read that");
         asRead.push_back(load->getResult(0));
       }
       saved.push_back(&use);
@@ -65,6 +67,7 @@ public:
       }
     }
     rounded.erase();
+    return true;
   }
 
 private:

@@ -1,9 +1,12 @@
-// Element types of buffers, files and compiled code: the one table of what is known of them, of the compiler
-// (dialect/ElementModel.h) too. Convert.h ties each to the C++ type that its elements are.
+// Element types of buffers, files and compiled code: the one table of what is known of them, of the words of specifications
+// (frontend/ElementTypes.h), of recipes, options and the compiler (dialect/ElementModel.h), too: they include this header, and
+// link nothing. Convert.h ties each to the C++ type that its elements are.
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tenon::runtime {
 
@@ -48,6 +51,33 @@ constexpr bool isInCode(DataType type) { return rowOf(type).isInCode; }
 constexpr bool isComputedReal(DataType type) { return isReal(type) && rowOf(type).computed == type; }
 /// Reals that are stored only, and computed in a wider type: f16 and bf16.
 constexpr bool isStoredReal(DataType type) { return isReal(type) && rowOf(type).computed != type; }
+/// What is computed in f32: f32, f16 and bf16.
+constexpr bool isComputedInF32(DataType type) { return isReal(type) && rowOf(type).computed == DataType::F32; }
+/// What is computed in more digits than f32: f64.
+constexpr bool isWideReal(DataType type) { return isComputedReal(type) && byteSize(type) > byteSize(DataType::F32); }
+/// Stored reals that end where those end that they are computed in, and so have their exponents: they are the upper half of an
+/// f32 (FloatHalves).
+constexpr bool isUpperHalf(DataType type) {
+  return isStoredReal(type) && rowOf(type).largest > rowOf(rowOf(type).computed).largest / 2;
+}
+/// Stored reals that end before: gradients in them are scaled.
+constexpr bool needsScale(DataType type) { return isStoredReal(type) && !isUpperHalf(type); }
+/// The names of the types of which `holds` is true, in the order of the table.
+inline std::vector<std::string_view> namesThat(bool (*holds)(DataType)) {
+  std::vector<std::string_view> names;
+  for (const DataTypeRow &row : kDataTypes)
+    if (holds(row.type))
+      names.push_back(row.name);
+  return names;
+}
+/// The same for messages: "f32, f16 or bf16".
+inline std::string listThat(bool (*holds)(DataType), std::string_view last = " or ") {
+  const std::vector<std::string_view> names = namesThat(holds);
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 == names.size() ? last : ", ").append(names[i]);
+  return text;
+}
 std::optional<DataType> dataTypeFromName(std::string_view name);
 /// Name in safetensors headers: F64 F32 F16 BF16 I64 ... BOOL.
 constexpr std::string_view safetensorsNameOf(DataType type) { return rowOf(type).safetensors; }

@@ -2,13 +2,13 @@
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics
 
 // A module in mixed precision multiplies 16 bits ..
-// expected-error @+1 {{'builtin.module' op expects bf16 or f16 as tenon.compute, got f32}}
+// expected-error @+1 {{'builtin.module' op expects f16 or bf16 as tenon.compute, got f32}}
 module attributes {tenon.compute = f32} {
 }
 
 // -----
 // .. keeps parameters in 16 bits ..
-// expected-error @+1 {{'builtin.module' op expects bf16 or f16 as tenon.parameters, got f64}}
+// expected-error @+1 {{'builtin.module' op expects f16 or bf16 as tenon.parameters, got f64}}
 module attributes {tenon.parameters = f64} {
 }
 
@@ -90,7 +90,7 @@ module attributes {tenon.reduce = bf16} {
 
 // -----
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
-  // expected-error @+1 {{'tenon.dot' op expects f32, bf16 or f16 as tenon.compute, got f64}}
+  // expected-error @+1 {{'tenon.dot' op expects f32, f16 or bf16 as tenon.compute, got f64}}
   %y = tenon.dot %a[0, 2], %b[1, 2] {tenon.compute = f64} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
   return
 }

@@ -64,7 +64,7 @@ MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--
          (COMPILED, ["--f64"], CHANGES), ("bare", ["--f64"], "--f64 " + NEEDS), ("bare-run", ["--f64"], "keeps no specification"),
          (COMPILED, ["--numerics", "bf16"], CHANGES), ("bare", ["--numerics", "bf16"], "--numerics " + NEEDS),
          ("bare-run", ["--numerics", "bf16"], "keeps no specification"),
-         (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16,f16,tf32}"),
+         (SPECIFICATION, ["--numerics", "f8"], "not in {f32,f16,bf16,tf32}"),
          (SPECIFICATION, ["--numerics", "bf16", "--f64"], "excludes"),
          (SPECIFICATION, ["--set", "nothing=4"], "nothing"), (SPECIFICATION, ["--recipe", "nothing"], "nothing"),
          (SPECIFICATION, ["--model", "Nothing"], "Nothing"),

@@ -4,6 +4,7 @@
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
 #include "test/runtime/Support.h"
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +33,18 @@ TEST(DataType, EveryRowHasItsElement) {
     }
   }
   EXPECT_EQ(dataTypeFromName("f8"), std::nullopt);
+}
+
+/// Classes that follow from the rows, by what they are for.
+TEST(DataType, ClassesOfReals) {
+  EXPECT_EQ(listThat(isWideReal), "f64");
+  EXPECT_EQ(listThat(isComputedInF32), "f32, f16 or bf16");
+  EXPECT_EQ(listThat(isStoredReal, " and "), "f16 and bf16");
+  EXPECT_EQ(listThat(isUpperHalf), "bf16");
+  EXPECT_EQ(listThat(needsScale), "f16");
+  EXPECT_EQ(listThat([](DataType) { return false; }), "");
+  for (uint32_t upper : {0x0001u, 0x3f80u, 0x7f7fu, 0xff80u}) // what an upper half is: its bits are those of an f32
+    EXPECT_EQ(floatFromBFloat16(uint16_t(upper)), std::bit_cast<float>(upper << 16));
 }
 
 TEST(DataType, RealsOfAnyTypeAreRead) {

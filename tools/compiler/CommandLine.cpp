@@ -1,6 +1,7 @@
 #include "tools/compiler/CommandLine.h"
 #include "runtime/device/Cpu.h"
 #include "tools/Help.h"
+#include "tools/NumericsOption.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -75,12 +76,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts, const std::stri
       ->check(CLI::IsMember(
           {"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
   CLI::Option *wide = compile->add_flag("--f64", line.doublePrecision, "double precision");
-  compile
-      ->add_option("--numerics", line.numerics,
-                   "what contractions multiply and what is saved: f32, bf16, f16, or tf32 on GPUs (default: of the recipe's "
-                   "policy, else f32)")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
-      ->excludes(wide);
+  addNumericsOption(*compile, line.numerics, "of the recipe's policy, else f32", wide);
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--simple-kernels", line.simpleKernels, "fused ops are taken apart behind differentiation, for comparison");

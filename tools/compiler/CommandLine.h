@@ -13,7 +13,7 @@ struct CommandLine {
   CheckOptions check;                         // also `path`
   std::string output, name;                   // of the artifact
   std::string kernelDirectory;                // where LLVM's code of a GPU's kernels is kept
-  std::string target = kHostTarget, numerics; // numerics: empty, f32, bf16, f16 or tf32
+  std::string target = kHostTarget, numerics; // numerics: empty, or a word of schema::factorsOfF32
   bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, quick = false, defaultRecipe = false,
        noRecipe = false, jsonDiagnostics = false, json = false, withoutSources = false;
   std::vector<std::string> tiers;     // empty: all

@@ -72,9 +72,12 @@ Status warnOfNotFinite(const runtime::Context &context) {
       ++finite;
     if (finite == count)
       continue;
-    const bool isScaled = parameters.manifest().compute == runtime::DataType::F16;
+    const std::optional<runtime::DataType> compute = parameters.manifest().compute;
+    const bool isScaled = compute && needsScale(*compute);
     note(concat("warning: the gradient of '", name, "' is not finite",
-                isScaled ? "; in f16 it is that of the loss times 1024, which may be too large: bf16 needs no scale" : ""));
+                isScaled ? concat("; in ", nameOf(*compute), " it is that of the loss times 1024, which may be too large: ",
+                                  runtime::listThat(runtime::isUpperHalf), " needs no scale")
+                         : ""));
     return {};
   }
   return {};

@@ -1,6 +1,7 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
 #include "runtime/device/Cpu.h"
 #include "runtime/train/RunState.h"
+#include "tools/NumericsOption.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Say.h"
@@ -32,12 +33,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");
   if (use == ModelUse::Compute || use == ModelUse::Look)
-    command
-        .add_option("--numerics", options.numerics,
-                    "what contractions multiply and what is saved: f32, bf16, f16, or tf32 on GPUs (default: as it was compiled, "
-                    "or of the recipe's policy, else f32)")
-        ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
-        ->excludes(wide);
+    addNumericsOption(command, options.numerics, "as it was compiled, or of the recipe's policy, else f32", wide);
 }
 
 CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data) {

@@ -43,9 +43,9 @@ std::optional<Element> Checker::elementOf(const ast::Type &type) {
     for (const ElementWord &word : kElementWords)
       names.emplace_back(word.name);
     std::string near = nearest(type.element, names);
-    mistake->notes.push_back({"help", near.empty()
-                                          ? "element types are index(n), i32, i64, bool, f32, bf16, f16, f64; reals need none"
-                                          : "did you mean " + near + "?"});
+    mistake->notes.push_back({"help", near.empty() ? "element types are index(n), " +
+                                                         runtime::listThat(runtime::isInCode, " and ") + "; reals need none"
+                                                   : "did you mean " + near + "?"});
   }
   return std::nullopt;
 }

@@ -1,4 +1,6 @@
 // Which parameters patterns of recipes are about: groups, exceptions of numerics.
+#include "frontend/ElementTypes.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "test/frontend/proofs/RecipeChecks.h"
 #include <gtest/gtest.h>
 
@@ -79,4 +81,36 @@ TEST(Recipes, ExceptionsOfNumerics) {
   EXPECT_EQ(of("compute = bf16, f32 = \"blocks.1*\""), "T0690 5:41"); // 1, 10 and 11 of twelve
   EXPECT_EQ(of("compute = bf16"), "");
   EXPECT_EQ(types, Types());
+}
+
+/// Words of specifications, choices of a policy and those of --numerics are of one table: every real of it can be written and
+/// chosen; exceptions are what needs no scale; --numerics are what f32 can multiply.
+TEST(Recipes, WordsOfTypesAreThoseOfTheTable) {
+  const schema::Function &policy = *schema::find("numerics", "policy");
+  std::vector<std::string> factors = schema::factorsOfF32();
+  auto has = [](const auto &words, std::string_view word) { return std::ranges::find(words, word) != words.end(); };
+  auto parameter = [&](std::string_view name) {
+    auto found = std::ranges::find(policy.parameters, name, &schema::Parameter::name);
+    return found == policy.parameters.end() ? nullptr : &*found;
+  };
+  size_t reals = 0;
+  for (const runtime::DataTypeRow &row : runtime::kDataTypes) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(findElement(row.name) != nullptr, row.isInCode);
+    EXPECT_EQ(isWrittenReal(row.name), row.kind == runtime::NumberKind::Real);
+    if (!isWrittenReal(row.name))
+      continue;
+    ++reals;
+    EXPECT_EQ(writtenBits(row.name), 8 * row.bytes);
+    for (std::string_view of : {"params", "compute", "reduce"})
+      EXPECT_TRUE(has(parameter(of)->choices, row.name));
+    EXPECT_EQ(parameter(row.name) != nullptr, !needsScale(row.name));
+    EXPECT_EQ(has(factors, row.name), !isWideReal(row.name));
+  }
+  EXPECT_EQ(parameter("params")->choices.size(), reals);
+  EXPECT_EQ(parameter("compute")->choices.size(), reals + 1);
+  EXPECT_EQ(factors.back(), schema::kRoundedFactors);
+  EXPECT_EQ(findElement(schema::kRoundedFactors), nullptr); // no type of elements
+  for (std::string_view of : {"params", "compute", "reduce"})
+    EXPECT_EQ(parameter(of)->choices.at(size_t(parameter(of)->initial)), "f32");
 }

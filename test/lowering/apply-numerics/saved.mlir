@@ -1,4 +1,8 @@
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-apply-numerics))' | FileCheck %s
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-apply-numerics))' --remark-format=emitRemark --remarks-filter-missed=apply-numerics -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY --implicit-check-not=Remark=
+// WHY: Remark="it is saved in f32: no product rounds it, and no op says that 16 bits are enough"
+// WHY: Remark="it is saved in f32: no product rounds it, and no op says that 16 bits are enough"
+// WHY: Remark="it is saved in f32: no product rounds it, and no op says that 16 bits are enough"
 
 // What a stack saves. A sum of products (%h) is rounded before anything is made of it, so that the backward pass computes the same from it; the input of a normalizer and its result are
 // rounded where they are saved; the carry, statistics and what is compared exactly are not.

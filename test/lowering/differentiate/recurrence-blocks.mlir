@@ -1,4 +1,6 @@
 // RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true},tenon-recompute-blocks,cse))' | FileCheck %s
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true},tenon-recompute-blocks))' --remark-format=emitRemark --remarks-filter-missed=split-rounds -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// WHY: Remark="it is a stack of layers: each round has parameters of its own"
 
 // `save = blocks(steps = 4)` of a recurrence over 10 places: three blocks of up to four, the forward loop keeps its carry in front of each; going back, a block is run forward once more, which
 // keeps what its own reversed loop reads. Places behind the last one are skipped in all three loops. What is collected of all places is the same memory, seen in blocks.
