@@ -26,6 +26,7 @@ static constexpr TypeOfTensors kTypes[] = {
     reals<Float64Type>(DataType::F64),   reals<Float32Type>(DataType::F32), reals<Float16Type>(DataType::F16),
     reals<BFloat16Type>(DataType::BF16), integers<64>(DataType::I64),       integers<32>(DataType::I32),
     integers<1>(DataType::Bool),
+    integers<16>(DataType::I16), // remainders of parameters
 };
 
 std::optional<DataType> dataTypeOf(Type element) {
@@ -81,6 +82,7 @@ static Type typeAttribute(Operation *op, StringRef name) {
 
 Type narrowType(ModuleOp module) { return typeAttribute(module, kCompute); }
 Type parameterType(ModuleOp module) { return typeAttribute(module, kParameters); }
+Type remainderType(MLIRContext *context) { return typeOf(DataType::I16, context); }
 bool hasRemainders(ModuleOp module) { return bool(typeAttribute(module, kRemainders)); }
 /// `type`, if it is one in which `element` is stored.
 static Type ifStores(Type type, Type element) { return type && elementModel(type).compute == element ? type : Type(); }

@@ -20,7 +20,7 @@ struct ElementModel {
   llvm::StringRef name() const { return runtime::nameOf(type); }
 };
 
-/// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1.
+/// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1, and i16, of remainders.
 ElementModel elementModel(mlir::Type element);
 /// Its row in the table. None: no tensor has such elements.
 std::optional<runtime::DataType> dataTypeOf(mlir::Type element);
@@ -56,8 +56,10 @@ mlir::Type narrowType(mlir::ModuleOp module);
 inline constexpr llvm::StringLiteral kParameters = "tenon.parameters";
 /// Null: they lie there in their own type.
 mlir::Type parameterType(mlir::ModuleOp module);
-/// The attribute of such a module that has the f32 of a parameter in two halves: rounded to that type, and what rounding took.
+/// The attribute of such a module that has the f32 of a parameter in two halves: rounded to that type, and what rounding took,
+/// which is of the type that the attribute says (i16).
 inline constexpr llvm::StringLiteral kRemainders = "tenon.remainders";
+mlir::Type remainderType(mlir::MLIRContext *context);
 bool hasRemainders(mlir::ModuleOp module);
 /// In which parameters of `element` lie in memory.
 mlir::Type storedParameter(mlir::ModuleOp module, mlir::Type element);

@@ -282,11 +282,9 @@ SmallVector<Value> ConvertOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
 }
 
 Value JoinOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
-  auto bitsOf = [&](Value half) -> Value {
-    return arith::BitcastOp::create(builder, getLoc(), builder.getI16Type(), read(half, indices));
-  };
-  Value upper = bitsOf(getUpper());
-  return joinHalves(builder, getLoc(), upper, bitsOf(getRemainder()));
+  const Type remainder = tensorOf(getRemainder()).getElementType();
+  Value upper = arith::BitcastOp::create(builder, getLoc(), remainder, read(getUpper(), indices));
+  return joinHalves(builder, getLoc(), upper, read(getRemainder(), indices));
 }
 
 LogicalResult ActivationGradOp::verify() {
@@ -307,9 +305,11 @@ LogicalResult SelectOp::verify() {
 LogicalResult JoinOp::verify() {
   const Type half = tensorOf(getUpper()).getElementType();
   if (!isUpperHalf(half) || tensorOf(getY()).getElementType() != elementModel(half).compute) // C1
-    return emitOpError("expects halves of bf16 and a result of f32, got ") << getUpper().getType() << " and " << getY().getType();
-  if (tensorOf(getUpper()) != withElement(tensorOf(getY()), tensorOf(getUpper()).getElementType())) // C2
-    return emitOpError("expects operands and result of one shape, got ") << getUpper().getType() << " and " << getY().getType();
+    return emitOpError("expects an upper half of bf16 and a result of f32, got ")
+           << getUpper().getType() << " and " << getY().getType();
+  for (Value operand : {getUpper(), getRemainder()})
+    if (tensorOf(operand) != withElement(tensorOf(getY()), tensorOf(operand).getElementType())) // C2
+      return emitOpError("expects operands and result of one shape, got ") << operand.getType() << " and " << getY().getType();
   return success();
 }
 LogicalResult ConvertOp::verify() {

@@ -224,20 +224,20 @@ def Tenon_ConvertOp : Tenon_Elementwise<"convert", [Tenon_ElementFormula]> {
     std::optional<bool> isMadeAgain();
   }];
 }
-def Tenon_JoinOp : Tenon_Op<"join", [Pure, Tenon_ElementwiseTrait, Tenon_Source, AllTypesMatch<["upper", "remainder"]>,
+def Tenon_JoinOp : Tenon_Op<"join", [Pure, Tenon_ElementwiseTrait, Tenon_Source,
                                      DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "f32 from its upper half and the remainder";
   let description = [{
-    Formula: `bits(y) = bits(upper) * 2^16 + bits(remainder)`, the bits of the remainder taken as a signed integer: `upper` is y
+    Formula: `bits(y) = bits(upper) * 2^16 + remainder`, the remainder taken as a signed integer: `upper` is y
     rounded to bf16, ties away from zero, and `remainder` what rounding took away. Exact for every y. Costs nothing and never has
     memory of its own: it is how a parameter that lies there in two halves is loaded.
 
     | operand | shape | dtype |
     |---|---|---|
     | upper | as y | bf16 |
-    | remainder | as y | bf16: 16 bits that mean no number |
+    | remainder | as y | i16: last places of y, and no number of its own |
 
-    Constraints: C1 y has f32, the operands bf16; C2 one shape; C3 the operands have one type.
+    Constraints: C1 y has f32, upper bf16, remainder i16; C2 one shape.
 
     Gradient: none, parameters are split after differentiation.
 
@@ -245,12 +245,12 @@ def Tenon_JoinOp : Tenon_Op<"join", [Pure, Tenon_ElementwiseTrait, Tenon_Source,
 
     Example:
     ```mlir
-    %y = tenon.join %upper, %remainder : tensor<4xbf16> -> tensor<4xf32>
+    %y = tenon.join %upper, %remainder : tensor<4xbf16>, tensor<4xi16> -> tensor<4xf32>
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$upper, Tenon_RealTensor:$remainder);
+  let arguments = (ins Tenon_RealTensor:$upper, Tenon_RemainderTensor:$remainder);
   let results = (outs Tenon_RealTensor:$y);
-  let assemblyFormat = "$upper `,` $remainder attr-dict `:` type($upper) `->` type($y)";
+  let assemblyFormat = "$upper `,` $remainder attr-dict `:` type($upper) `,` type($remainder) `->` type($y)";
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<"0">.method;
 }

@@ -69,12 +69,16 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
   auto given = dyn_cast<TypeAttr>(value);
   const Type type = given ? given.getValue() : Type();
   if (isa<ModuleOp>(op)) {
-    const auto expected = name == kReduce       ? runtime::isWideReal    // E9
-                          : name == kRemainders ? runtime::isUpperHalf   // E11
-                                                : runtime::isStoredReal; // E7, E10
-    if (!type || !tableSays(type, expected) || (name == kRemainders && parameterType(cast<ModuleOp>(op)) != type))
-      return op->emitOpError("expects ") << runtime::listThat(expected) << " as " << name
-                                         << (name == kRemainders ? ", beside tenon.parameters of it" : "") << ", got " << value;
+    if (name == kRemainders) {
+      const Type upper = parameterType(cast<ModuleOp>(op)), rest = remainderType(op->getContext());
+      if (type != rest || !upper || !isUpperHalf(upper)) // E11
+        return op->emitOpError("expects ") << elementModel(rest).name() << " as " << name << ", beside tenon.parameters of "
+                                           << runtime::listThat(runtime::isUpperHalf) << ", got " << value;
+      return success();
+    }
+    const auto expected = name == kReduce ? runtime::isWideReal : runtime::isStoredReal;
+    if (!type || !tableSays(type, expected)) // E7, E9, E10
+      return op->emitOpError("expects ") << runtime::listThat(expected) << " as " << name << ", got " << value;
     return success();
   }
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);

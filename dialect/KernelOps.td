@@ -145,8 +145,8 @@ def Tenon_AtOp : Tenon_Op<"at", [Pure, InferTypeOpAdaptor]> {
     %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32 // %x: tensor<4x8xf32> %i: index %j: index
     ```
   }];
-  let arguments = (ins Tenon_Tensor:$tensor, Variadic<Index>:$indices);
-  let results = (outs Tenon_Scalar:$element);
+  let arguments = (ins Tenon_StoredTensor:$tensor, Variadic<Index>:$indices);
+  let results = (outs Tenon_StoredScalar:$element);
   let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor) `->` type($element)";
   let hasFolder = 1;
 }

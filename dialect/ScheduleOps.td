@@ -70,7 +70,7 @@ def Tenon_PlaceOp : Tenon_Op<"place", [Pure, Tenon_Address, Tenon_OfSchedule,
     ```
   }];
   let arguments = (ins Tenon_PlaceAttr:$place);
-  let results = (outs Tenon_Tensor:$value);
+  let results = (outs Tenon_StoredTensor:$value);
   let assemblyFormat = "$place attr-dict `:` type($value)";
   let hasVerifier = 1;
 }

@@ -60,8 +60,9 @@ LogicalResult ParameterOp::verify() {
 }
 
 /// C1 to C4 of read_parameter. `isRead`: it may have the other element type, too, in which the parameter can be read.
+/// `isRest`: it has that of its remainder.
 template <typename OpTy>
-static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, bool isRead) {
+static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, bool isRead, bool isRest) {
   auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
   if (!parameter) // C1
     return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
@@ -71,17 +72,20 @@ static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols,
   if (failed(verifyDepths(op, op.getDepths()))) // C4
     return failure();
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
+  if (isRest)
+    wanted = withElement(wanted, remainderType(op.getContext()));
   const Type other = isRead ? otherReadType(parameter) : Type();
   if (value.getType() != wanted && (!other || value.getType() != withElement(wanted, other))) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
   return parameter;
 }
 LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto module = (*this)->getParentOfType<ModuleOp>();
-  if (getRemainder() && !(hasRemainders(module) && tensorOf(getValue()).getElementType() == parameterType(module))) // C5
-    return emitOpError("expects a value of the module's tenon.parameters, which has tenon.remainders, got ")
-           << getValue().getType();
-  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), true);
+  const Type rest = remainderType(getContext());
+  const bool isRemainder = tensorOf(getValue()).getElementType() == rest;
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), !isRemainder, isRemainder);
+  if (succeeded(parameter) && (getRemainder() != isRemainder || (isRemainder && !isSplit(*parameter)))) // C5
+    return emitOpError("expects a remainder to be a value of ")
+           << rest << ", and that to be the remainder of a parameter that lies in two halves, got " << getValue().getType();
   const Attribute panels = succeeded(parameter) ? (*parameter)->getAttr(kPanels) : Attribute();
   auto isRight = [&](OpOperand &use) { return panelsTaken(use) == panels; };
   if (panels && !getRemainder() && !llvm::all_of(getValue().getUses(), isRight)) // C6
@@ -89,7 +93,7 @@ LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) 
   return parameter;
 }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), false);
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), false, false);
   if (succeeded(parameter) && parameter->getFrozen()) // C5
     return emitOpError("expects a parameter that is trained, got ") << getParameterAttr() << ", which is frozen";
   return parameter;

@@ -56,9 +56,9 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of
     these, with its elements or, of f32, those of `tenon.parameters`, or without it of `tenon.compute`: the copy; C4 a
     depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is
-    round * layers + place; C5 `remainder` stands on a value of `tenon.parameters` in a module with `tenon.remainders`: the value
-    is the remainder of the parameter then, which only `tenon.join` reads; C6 one with tenon.panels is b of gemms with the same,
-    or read by packs from them.
+    round * layers + place; C5 `remainder` stands on a value of i16, and on nothing else, of a parameter that lies in two halves
+    (`tenon.remainders`): what rounding took, which only `tenon.join` reads; C6 one with tenon.panels is b of gemms with the
+    same, or read by packs from them.
 
     Gradient: `tenon.write_gradient`.
 
@@ -70,7 +70,7 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths, UnitAttr:$remainder);
-  let results = (outs Tenon_RealTensor:$value);
+  let results = (outs Tenon_ParameterTensor:$value);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? (`remainder` $remainder^)? attr-dict `:` type($value)";
 }
 def Tenon_ReadLossScaleOp : Tenon_Op<"read_loss_scale", [Pure, Tenon_Address,

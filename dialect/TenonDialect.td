@@ -39,7 +39,7 @@ def Tenon_Dialect : Dialect {
     | E8 | tenon.compute of an op | f32, bf16 or f16: of a contraction that multiplies another type than its module says |
     | E9 | tenon.reduce of a module | f64: what sums is computed in it (reductions, softmax, normalizers, losses, attention) |
     | E10 | tenon.parameters of a module | bf16 or f16: parameters of f32 lie in memory in that type, without E11 in no other |
-    | E11 | tenon.remainders of a module with E10 | bf16, as E10: 16 bits more lie beside each, and give its f32 (tenon.join) |
+    | E11 | tenon.remainders of a module with E10 of bf16 | i16: 16 bits more lie beside each and give its f32 (tenon.join) |
 
     Where weights lie (Panels.h), said by `tenon-panel-parameters`:
 
@@ -89,11 +89,16 @@ class Tenon_TensorOf<list<Type> elements>
     : Type<And<[RankedTensorOf<elements>.predicate, CPred<"::tenon::hasSizes(::llvm::cast<::mlir::RankedTensorType>($_self))">]>,
            RankedTensorOf<elements>.summary # " with numbers as sizes or one size map", "::mlir::RankedTensorType">;
 def Tenon_Tensor : Tenon_TensorOf<[F64, F32, BF16, F16, I64, I32, I1]>;
+/// As it lies in memory: remainders of parameters, too, which are bits, and with which nothing is computed.
+def Tenon_StoredTensor : Tenon_TensorOf<[F64, F32, BF16, F16, I64, I32, I16, I1]>;
+def Tenon_ParameterTensor : Tenon_TensorOf<[F64, F32, BF16, F16, I16]>;
+def Tenon_RemainderTensor : Tenon_TensorOf<[I16]>;
 def Tenon_RealTensor : Tenon_TensorOf<[F64, F32, BF16, F16]>;
 def Tenon_IntTensor : Tenon_TensorOf<[I64, I32]>;
 def Tenon_NumberTensor : Tenon_TensorOf<[F64, F32, BF16, F16, I64, I32]>;
 def Tenon_BoolTensor : Tenon_TensorOf<[I1]>;
 def Tenon_Scalar : AnyTypeOf<[F64, F32, BF16, F16, I64, I32, I1, Index], "scalar">;
+def Tenon_StoredScalar : AnyTypeOf<[F64, F32, BF16, F16, I64, I32, I16, I1], "scalar">;
 
 def Tenon_Natural : ConfinedAttr<I64Attr, [IntNonNegative]>;
 /// A number of 32 bits in the counter of the random numbers.

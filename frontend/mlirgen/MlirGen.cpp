@@ -213,7 +213,7 @@ OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
   for (auto [name, type] :
        {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce), std::pair(kParameters, types.parameters),
-        std::pair(kRemainders, types.remainders ? types.parameters : Type())})
+        std::pair(kRemainders, types.remainders ? remainderType(context) : Type())})
     if (type && (name == kReduce || !isComputed(type))) // parameters of f64 say so themselves
       (*module)->setAttr(name, TypeAttr::get(type));
   declareParameters(program, *module, types);

@@ -61,14 +61,14 @@ std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const
 
 Value OptimizerKernels::widened(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value bits) {
   if (part.isSplit)
-    return joinHalves(code.builder, op.getLoc(), bits, lanes.load(part.stored, places.remainders, index).base);
+    return joinHalves(code.builder, op.getLoc(), bits, lanes.load(remainderType(op.getContext()), places.remainders, index).base);
   return widenBits(code.builder, op.getLoc(), code.tier, part.stored, bits);
 }
 Value OptimizerKernels::narrowed(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
   if (!part.isSplit)
     return narrowToBits(code.builder, op.getLoc(), code.tier, part.stored, value);
   auto [upper, remainder] = splitHalves(code.builder, value);
-  lanes.store(part.stored, places.remainders, index, LaneValue::lanes(remainder));
+  lanes.store(remainderType(op.getContext()), places.remainders, index, LaneValue::lanes(remainder));
   return upper;
 }
 Value OptimizerKernels::readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places) {

@@ -134,9 +134,11 @@ void OptimizerKernels::emitUpdate(KernelCode &code) {
 Value OptimizerKernels::readParameter(KernelCode &code, ScalarCode &scalars, const Piece &piece, Value at) {
   auto &builder = code.builder;
   Value p = scalars.load(part.stored, code.number(0), piece.shrunk ? subtract(builder, at, piece.shrunk) : at);
-  auto bits = [&](Value half) -> Value { return arith::BitcastOp::create(builder, builder.getI16Type(), half); };
-  if (part.isSplit)
-    return joinHalves(builder, builder.getLoc(), bits(p), bits(scalars.load(part.stored, code.number(8), at)));
+  if (part.isSplit) {
+    const Type rest = remainderType(builder.getContext());
+    return joinHalves(builder, builder.getLoc(), arith::BitcastOp::create(builder, rest, p),
+                      scalars.load(rest, code.number(8), at));
+  }
   return part.stored == part.element ? p : arith::ExtFOp::create(builder, part.element, p).getResult();
 }
 void OptimizerKernels::writeParameter(KernelCode &code, ScalarCode &scalars, const Piece &piece, Value at, Value value) {
@@ -144,8 +146,8 @@ void OptimizerKernels::writeParameter(KernelCode &code, ScalarCode &scalars, con
   auto rounded = [&](Type to) -> Value { return arith::TruncFOp::create(builder, to, value); };
   if (part.isSplit) {
     auto [upper, remainder] = splitHalves(builder, value);
-    for (auto [arena, bits] : {std::pair(0u, upper), std::pair(8u, remainder)})
-      scalars.store(part.stored, code.number(arena), at, arith::BitcastOp::create(builder, part.stored, bits));
+    scalars.store(part.stored, code.number(0), at, arith::BitcastOp::create(builder, part.stored, upper));
+    scalars.store(remainder.getType(), code.number(8), at, remainder);
     return;
   }
   scalars.store(part.stored, code.number(0), piece.shrunk ? subtract(builder, at, piece.shrunk) : at,

@@ -241,7 +241,8 @@ LogicalResult checkKernelForm(func::FuncOp function) {
       return WalkResult::advance(); // the code of a kernel
     auto read = dyn_cast<ReadParameterOp>(op);
     if (auto parameter = read ? module.lookupSymbol<ParameterOp>(read.getParameter()) : ParameterOp();
-        parameter && parameterType(module) && tensorOf(read.getValue()).getElementType() != storedType(parameter)) {
+        parameter && !read.getRemainder() && parameterType(module) &&
+        tensorOf(read.getValue()).getElementType() != storedType(parameter)) {
       read.emitOpError("expects a value of ")
           << storedType(parameter) << ", in which parameters lie in memory, got " << read.getValue().getType(); // P8
       return WalkResult::interrupt();

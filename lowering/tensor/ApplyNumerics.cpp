@@ -347,7 +347,7 @@ void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
   function.walk([&](ReadParameterOp read) {
     Value value = read.getValue();
     const RankedTensorType wide = tensorOf(value);
-    if (wide.getElementType() == stored || readOtherwise(read) != stored)
+    if (read.getRemainder() || wide.getElementType() == stored || readOtherwise(read) != stored)
       return;
     value.setType(withElement(wide, stored));
     if (value.use_empty())
@@ -356,8 +356,8 @@ void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
     builder.setInsertionPointAfter(read);
     Value widened;
     if (hasRemainders) {
-      auto remainder = ReadParameterOp::create(builder, read.getLoc(), value.getType(), read.getParameterAttr(), read.getDepths(),
-                                               builder.getUnitAttr());
+      auto remainder = ReadParameterOp::create(builder, read.getLoc(), withElement(wide, remainderType(read->getContext())),
+                                               read.getParameterAttr(), read.getDepths(), builder.getUnitAttr());
       widened = JoinOp::create(builder, read.getLoc(), wide, value, remainder);
     } else {
       widened = Build(builder, read.getLoc()).convert(value, wide.getElementType());

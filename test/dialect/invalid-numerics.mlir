@@ -32,19 +32,25 @@ module attributes {tenon.parameters = bf16, tenon.compute = f16} {
 
 // -----
 // .. or beside them what rounding took, which makes f32 of bf16 alone ..
-// expected-error @+1 {{'builtin.module' op expects bf16 as tenon.remainders, beside tenon.parameters of it, got f16}}
-module attributes {tenon.parameters = f16, tenon.remainders = f16} {
+// expected-error @+1 {{'builtin.module' op expects i16 as tenon.remainders, beside tenon.parameters of bf16, got i16}}
+module attributes {tenon.parameters = f16, tenon.remainders = i16} {
 }
 
 // -----
-// expected-error @+1 {{'builtin.module' op expects bf16 as tenon.remainders, beside tenon.parameters of it, got bf16}}
-module attributes {tenon.compute = bf16, tenon.remainders = bf16} {
+// expected-error @+1 {{'builtin.module' op expects i16 as tenon.remainders, beside tenon.parameters of bf16, got i16}}
+module attributes {tenon.compute = bf16, tenon.remainders = i16} {
+}
+
+// -----
+// .. as bits, not as numbers.
+// expected-error @+1 {{'builtin.module' op expects i16 as tenon.remainders, beside tenon.parameters of bf16, got bf16}}
+module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
 }
 
 // -----
 func.func @f(%a: tensor<4x8xf32>) {
   // expected-error @+1 {{'tenon.tanh' op expects tenon.remainders of a module}}
-  %y = tenon.tanh %a {tenon.remainders = bf16} : tensor<4x8xf32>
+  %y = tenon.tanh %a {tenon.remainders = i16} : tensor<4x8xf32>
   return
 }
 
@@ -52,33 +58,43 @@ func.func @f(%a: tensor<4x8xf32>) {
 module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
   tenon.parameter @w : tensor<6x8xf32>
   func.func @f() {
-    // expected-error @+1 {{'tenon.read_parameter' op expects a value of the module's tenon.parameters, which has tenon.remainders, got 'tensor<6x8xbf16>'}}
-    %w = tenon.read_parameter @w remainder : tensor<6x8xbf16>
+    // expected-error @+1 {{'tenon.read_parameter' op expects a remainder to be a value of 'i16', and that to be the remainder of a parameter that lies in two halves, got 'tensor<6x8xi16>'}}
+    %w = tenon.read_parameter @w remainder : tensor<6x8xi16>
     return
   }
 }
 
 // -----
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<6x8xf32>
   func.func @f() {
-    // expected-error @+1 {{'tenon.read_parameter' op expects a value of the module's tenon.parameters, which has tenon.remainders, got 'tensor<6x8xf32>'}}
+    // expected-error @+1 {{'tenon.read_parameter' op expects a remainder to be a value of 'i16', and that to be the remainder of a parameter that lies in two halves, got 'tensor<6x8xf32>'}}
     %w = tenon.read_parameter @w remainder : tensor<6x8xf32>
     return
   }
 }
 
 // -----
-func.func @f(%a: tensor<4xf16>, %b: tensor<4xf16>) {
-  // expected-error @+1 {{'tenon.join' op expects halves of bf16 and a result of f32, got 'tensor<4xf16>' and 'tensor<4xf32>'}}
-  %y = tenon.join %a, %b : tensor<4xf16> -> tensor<4xf32>
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
+  tenon.parameter @w : tensor<6x8xf32>
+  func.func @f() {
+    // expected-error @+1 {{'tenon.read_parameter' op expects a remainder to be a value of 'i16', and that to be the remainder of a parameter that lies in two halves, got 'tensor<6x8xi16>'}}
+    %w = tenon.read_parameter @w : tensor<6x8xi16>
+    return
+  }
+}
+
+// -----
+func.func @f(%a: tensor<4xf16>, %b: tensor<4xi16>) {
+  // expected-error @+1 {{'tenon.join' op expects an upper half of bf16 and a result of f32, got 'tensor<4xf16>' and 'tensor<4xf32>'}}
+  %y = tenon.join %a, %b : tensor<4xf16>, tensor<4xi16> -> tensor<4xf32>
   return
 }
 
 // -----
-func.func @f(%a: tensor<4xbf16>, %b: tensor<4xbf16>) {
-  // expected-error @+1 {{'tenon.join' op expects operands and result of one shape, got 'tensor<4xbf16>' and 'tensor<5xf32>'}}
-  %y = tenon.join %a, %b : tensor<4xbf16> -> tensor<5xf32>
+func.func @f(%a: tensor<5xbf16>, %b: tensor<4xi16>) {
+  // expected-error @+1 {{'tenon.join' op expects operands and result of one shape, got 'tensor<4xi16>' and 'tensor<5xf32>'}}
+  %y = tenon.join %a, %b : tensor<5xbf16>, tensor<4xi16> -> tensor<5xf32>
   return
 }
 

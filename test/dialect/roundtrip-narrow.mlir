@@ -11,18 +11,18 @@ func.func @dot(%a: tensor<4x8xbf16>, %b: tensor<6x8xbf16>, %c: tensor<6x8xf16>, 
 }
 
 // The halves of a parameter are joined.
-module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w stacked : tensor<3x8xf32>
   // CHECK-LABEL: func.func @halves(
   func.func @halves(%x: tensor<8xf32>) {
     %y = tenon.stack 3 (%x) : (tensor<8xf32>) -> (tensor<8xf32>) {
     ^bb0(%depth: index, %carry: tensor<8xf32>):
       // CHECK: %[[UPPER:.*]] = tenon.read_parameter @w[%[[DEPTH:.*]]] : tensor<8xbf16>
-      // CHECK: %[[REST:.*]] = tenon.read_parameter @w[%[[DEPTH]]] remainder : tensor<8xbf16>
-      // CHECK: tenon.join %[[UPPER]], %[[REST]] : tensor<8xbf16> -> tensor<8xf32>
+      // CHECK: %[[REST:.*]] = tenon.read_parameter @w[%[[DEPTH]]] remainder : tensor<8xi16>
+      // CHECK: tenon.join %[[UPPER]], %[[REST]] : tensor<8xbf16>, tensor<8xi16> -> tensor<8xf32>
       %upper = tenon.read_parameter @w[%depth] : tensor<8xbf16>
-      %rest = tenon.read_parameter @w[%depth] remainder : tensor<8xbf16>
-      %w = tenon.join %upper, %rest : tensor<8xbf16> -> tensor<8xf32>
+      %rest = tenon.read_parameter @w[%depth] remainder : tensor<8xi16>
+      %w = tenon.join %upper, %rest : tensor<8xbf16>, tensor<8xi16> -> tensor<8xf32>
       %next = tenon.add %carry, %w : tensor<8xf32>
       tenon.yield %next : tensor<8xf32>
     }

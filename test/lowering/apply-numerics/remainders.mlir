@@ -4,7 +4,7 @@
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-apply-numerics,tenon-apply-numerics,cse))' | FileCheck %s
 
 // A table is gathered in f32 and contracted in bf16: the first reads both halves, the second the upper one alone.
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<6x8xf32>
   tenon.parameter @b : tensor<6xf32>
   // CHECK-LABEL: func.func @tied(
@@ -12,11 +12,11 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainde
   func.func @tied(%x: tensor<4x8xf32>, %ids: tensor<4xi32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
     // CHECK-DAG: %[[X16:.*]] = tenon.convert %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
     // CHECK-DAG: %[[UPPER:.*]] = tenon.read_parameter @w : tensor<6x8xbf16>
-    // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<6x8xbf16>
-    // CHECK-DAG: %[[W:.*]] = tenon.join %[[UPPER]], %[[REST]] : tensor<6x8xbf16> -> tensor<6x8xf32>
+    // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<6x8xi16>
+    // CHECK-DAG: %[[W:.*]] = tenon.join %[[UPPER]], %[[REST]] : tensor<6x8xbf16>, tensor<6x8xi16> -> tensor<6x8xf32>
     // CHECK-DAG: %[[BUPPER:.*]] = tenon.read_parameter @b : tensor<6xbf16>
-    // CHECK-DAG: %[[BREST:.*]] = tenon.read_parameter @b remainder : tensor<6xbf16>
-    // CHECK-DAG: %[[B:.*]] = tenon.join %[[BUPPER]], %[[BREST]] : tensor<6xbf16> -> tensor<6xf32>
+    // CHECK-DAG: %[[BREST:.*]] = tenon.read_parameter @b remainder : tensor<6xi16>
+    // CHECK-DAG: %[[B:.*]] = tenon.join %[[BUPPER]], %[[BREST]] : tensor<6xbf16>, tensor<6xi16> -> tensor<6xf32>
     // CHECK: %[[Y:.*]] = tenon.dot %[[X16]][0, 2], %[[UPPER]][1, 2] : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xf32>
     // CHECK: %[[ALL:.*]] = tenon.broadcast %[[B]] [1]
     // CHECK: tenon.add %[[Y]], %[[ALL]]
@@ -37,12 +37,12 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainde
 // -----
 
 // A contraction in another type than the halves' reads what is joined, rounded or as it is.
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<6x8xf32>
   // CHECK-LABEL: func.func @others(
   func.func @others(%x: tensor<4x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
     // CHECK-DAG: %[[UPPER:.*]] = tenon.read_parameter @w : tensor<6x8xbf16>
-    // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<6x8xbf16>
+    // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<6x8xi16>
     // CHECK-DAG: %[[W:.*]] = tenon.join %[[UPPER]], %[[REST]]
     // CHECK-DAG: %[[W16:.*]] = tenon.convert %[[W]] : tensor<6x8xf32> -> tensor<6x8xf16>
     // CHECK: tenon.dot %{{.*}}[0, 2], %[[W]][1, 2] {tenon.compute = f32} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
@@ -59,7 +59,7 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainde
 // -----
 
 // A parameter that is rounded to bf16 for whoever reads it is its upper half.
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<8xf32>
   // CHECK-LABEL: func.func @written(
   // CHECK-NOT: tenon.join

@@ -14,7 +14,7 @@
 // CHECK-NOT: llvm.intr.prefetch
 // CHECK: llvm.return
 
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w {tenon.panels = array<i64: 1, 32, 2, 0>} : tensor<64x64xf32>
 
   func.func @step() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {

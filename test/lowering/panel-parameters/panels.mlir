@@ -40,7 +40,7 @@ func.func @infer(%x: tensor<8x50xf32>) attributes {tenon.kind = "out", tenon.dim
 
 // bf16: pairs of lines, of which there are a multiple of 32. The other half of a parameter stays row-major.
 // CHECK: tenon.parameter @w {tenon.panels = array<i64: 1, 32, 2, 0>} : tensor<64x32xf32>
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<64x32xf32>
   func.func @infer(%x: tensor<8x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
     %w = tenon.read_parameter @w : tensor<64x32xbf16>

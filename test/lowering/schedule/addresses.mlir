@@ -90,13 +90,13 @@ func.func @blocks(%x: tensor<8xf32>) attributes {tenon.kind = "out", tenon.dims 
 
 // -----
 
-module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w {offset = 192 : i64} : tensor<8xf32>
   // A parameter in two halves is two places, which one launch reads.
   // CHECK-LABEL: func.func @halves(
   // CHECK-SAME: tenon.slots = []
   // CHECK: %[[UPPER:.*]] = tenon.place <parameters 96> : tensor<8xbf16>
-  // CHECK: %[[REST:.*]] = tenon.place <remainders 96> : tensor<8xbf16>
+  // CHECK: %[[REST:.*]] = tenon.place <remainders 96> : tensor<8xi16>
   // CHECK: tenon.nest {{.*}}tenon.places = [#tenon.place<output 0>]
   // CHECK: tenon.at %[[UPPER]]
   // CHECK: tenon.at %[[REST]]
@@ -104,8 +104,8 @@ module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
   // CHECK: tenon.put 0
   func.func @halves(%x: tensor<8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
     %upper = tenon.read_parameter @w : tensor<8xbf16>
-    %rest = tenon.read_parameter @w remainder : tensor<8xbf16>
-    %w = tenon.join %upper, %rest : tensor<8xbf16> -> tensor<8xf32>
+    %rest = tenon.read_parameter @w remainder : tensor<8xi16>
+    %w = tenon.join %upper, %rest : tensor<8xbf16>, tensor<8xi16> -> tensor<8xf32>
     %y = tenon.mul %x, %w : tensor<8xf32>
     tenon.output 0 "y", %y : tensor<8xf32>
     return

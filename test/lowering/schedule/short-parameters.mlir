@@ -41,13 +41,13 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
 // -----
 
 // Remainders lie in an arena of their own, at the same places; the optimizer joins, computes in f32, and stores both halves.
-module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @b stacked {offset = 64 : i64, stride = 64 : i64} : tensor<3x8xf32>
 
   // CHECK-LABEL: func.func @split
   // CHECK: tenon.loop 3
   // CHECK-DAG: tenon.place <parameters 32, [<0, () -> (32), 0>]> : tensor<8xbf16>
-  // CHECK-DAG: tenon.place <remainders 32, [<0, () -> (32), 0>]> : tensor<8xbf16>
+  // CHECK-DAG: tenon.place <remainders 32, [<0, () -> (32), 0>]> : tensor<8xi16>
   // CHECK: tenon.places = [#tenon.place<gradients 64, [<0, () -> (64), 0>]>]
 
   // CODE-LABEL: llvm.func internal @split.update.body(
@@ -64,14 +64,14 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainde
     %back = tenon.stack 3 reverse (%x) : (tensor<8xf32>) -> (tensor<8xf32>) {
     ^bb0(%depth: index, %dy: tensor<8xf32>):
       %upper = tenon.read_parameter @b[%depth] : tensor<8xbf16>
-      %rest = tenon.read_parameter @b[%depth] remainder : tensor<8xbf16>
+      %rest = tenon.read_parameter @b[%depth] remainder : tensor<8xi16>
       %db = tenon.nest affine_map<() -> ()> : tensor<8xf32> {
         tenon.each affine_map<() -> (8)> {
         ^bb0(%i: index):
           %a = tenon.at %upper[%i] : tensor<8xbf16> -> bf16
-          %c = tenon.at %rest[%i] : tensor<8xbf16> -> bf16
+          %c = tenon.at %rest[%i] : tensor<8xi16> -> i16
           %aw = arith.extf %a : bf16 to f32
-          %cw = arith.extf %c : bf16 to f32
+          %cw = arith.sitofp %c : i16 to f32
           %sum = arith.addf %aw, %cw : f32
           tenon.put 0 [%i], %sum : f32
         }

@@ -2,11 +2,11 @@
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-select-kernels,cse))' | FileCheck %s
 
 // In the body of a stack, though the reads stand outside; a row is summed; eight readers.
-module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<4x8xf32>
   // CHECK-LABEL: func.func @everywhere
   // CHECK-DAG: %[[UPPER:.*]] = tenon.read_parameter @w : tensor<4x8xbf16>
-  // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<4x8xbf16>
+  // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<4x8xi16>
   // CHECK-NOT: tenon.nest
   // CHECK: tenon.stack
   // CHECK: tenon.nest
@@ -23,8 +23,8 @@ module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
   // CHECK: return
   func.func @everywhere(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
     %upper = tenon.read_parameter @w : tensor<4x8xbf16>
-    %rest = tenon.read_parameter @w remainder : tensor<4x8xbf16>
-    %w = tenon.join %upper, %rest : tensor<4x8xbf16> -> tensor<4x8xf32>
+    %rest = tenon.read_parameter @w remainder : tensor<4x8xi16>
+    %w = tenon.join %upper, %rest : tensor<4x8xbf16>, tensor<4x8xi16> -> tensor<4x8xf32>
     %y = tenon.stack 3 (%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>) {
     ^bb0(%depth: index, %carry: tensor<4x8xf32>):
       %a = tenon.add %carry, %w : tensor<4x8xf32>
@@ -47,7 +47,7 @@ module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
 // -----
 
 // A contraction of f32 computes its operand where it packs it.
-module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
+module attributes {tenon.parameters = bf16, tenon.remainders = i16} {
   tenon.parameter @w : tensor<6x8xf32>
   // CHECK-LABEL: func.func @contracted
   // CHECK-NOT: tenon.nest
@@ -56,8 +56,8 @@ module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
   // CHECK: return
   func.func @contracted(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
     %upper = tenon.read_parameter @w : tensor<6x8xbf16>
-    %rest = tenon.read_parameter @w remainder : tensor<6x8xbf16>
-    %w = tenon.join %upper, %rest : tensor<6x8xbf16> -> tensor<6x8xf32>
+    %rest = tenon.read_parameter @w remainder : tensor<6x8xi16>
+    %w = tenon.join %upper, %rest : tensor<6x8xbf16>, tensor<6x8xi16> -> tensor<6x8xf32>
     %y = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
     tenon.output 0 "y", %y : tensor<4x6xf32>
     return
