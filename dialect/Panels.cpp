@@ -37,25 +37,13 @@ static bool leavesOutTerms(GemmOp op) {
                               [&](Value index) { return labelOf(index, *code, op.getALabels()) >= int64_t(op.getRank()); });
 }
 
-/// Whether the first result that is put is contiguous along a dimension of operand a: then that is the one in columns.
-static bool isAcross(GemmOp op) {
-  if (op.getBody().empty())
-    return false;
-  Block &body = op.getBody().front();
-  const SmallVector<int64_t> ofResult = llvm::to_vector(llvm::seq<int64_t>(0, op.getRank()));
-  for (PutOp put : body.getOps<PutOp>())
-    return !put.getIndices().empty() && llvm::is_contained(op.getALabels(), labelOf(put.getIndices().back(), body, ofResult));
-  return false;
-}
-
 /// Operand b, where its dimensions are those of one side of a matrix and then those of the other, and the contracted ones stand
 /// in the order of a, which is that of the sum.
 std::optional<PanelRead> GemmOp::panelRead() {
   const ArrayRef<int64_t> labels = getBLabels();
   auto isSummed = [&](int64_t label) { return label >= int64_t(getRank()); };
   auto isShared = [&](int64_t label) { return !isSummed(label) && llvm::is_contained(getALabels(), label); };
-  if (!getB() || getB() == getA() || labels.size() < 2 || llvm::any_of(labels, isShared) || leavesOutTerms(*this) ||
-      isAcross(*this))
+  if (!getB() || getB() == getA() || labels.size() < 2 || llvm::any_of(labels, isShared) || leavesOutTerms(*this))
     return std::nullopt;
   const bool first = isSummed(labels.front());
   const int64_t leading = llvm::find_if(labels, [&](int64_t label) { return isSummed(label) != first; }) - labels.begin();

@@ -35,7 +35,7 @@ FILES = {
     "lowering/kernel/SelectKernels.cpp": {"DotOp", "DotWhereOp"},  # become gemm
     "lowering/kernel/DecomposeForTarget.cpp": set(),
     "lowering/kernel/PanelParameters.cpp": set(),
-    "lowering/kernel/PackOperands.cpp": set(),
+    "lowering/kernel/PackOperands.cpp": {"GemmOp", "PutOp"},  # which tenon.panels may stand on; where its result goes
     "lowering/kernel/PlaceParameters.cpp": set(),
     "lowering/schedule/GradientGroups.cpp": {"ReadyOp"},  # what it inserts
     "lowering/schedule/KernelReport.cpp": {"PlaceOp"},  # which parameter a kernel reads

@@ -33,6 +33,16 @@ StackOp outermostLoop(Operation *kernel, ReadParameterOp read) {
   return found;
 }
 
+/// Whether the first result that is put is contiguous along a dimension of operand a: then that is the one in columns.
+bool isAcross(GemmOp gemm) {
+  for (PutOp put : gemm.getBody().front().getOps<PutOp>()) {
+    auto last = put.getIndices().empty() ? BlockArgument() : dyn_cast<BlockArgument>(put.getIndices().back());
+    return last && last.getOwner() == &gemm.getBody().front() &&
+           llvm::is_contained(gemm.getALabels(), int64_t(last.getArgNumber()));
+  }
+  return false;
+}
+
 class Packer {
 public:
   explicit Packer(const Target &target) : target(target) {}
@@ -45,7 +55,8 @@ public:
     if (!form || own->rows.value_or(0) > form->mostRows || tensorOf(read.getValue()).getNumDynamicDims() > 0)
       return;
     const Panels wanted{own->leading, form->width, form->steps, !own->firstIsSummed};
-    if (Panels::of(kernel) == wanted) // it reads them already
+    auto gemm = dyn_cast<GemmOp>(kernel.getOperation());
+    if (Panels::of(kernel) == wanted || !gemm || isAcross(gemm)) // it reads them already, or could not
       return;
     if (StackOp loop = outermostLoop(kernel, read)) {
       Value packed = pack(loop, read, wanted, Panels::of(kernel));

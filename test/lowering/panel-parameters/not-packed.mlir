@@ -100,16 +100,16 @@ func.func @others(%x: tensor<65x40xf32>, %few: tensor<8x40xf32>, %v: tensor<40x4
 
 // -----
 
-// Terms that a condition leaves out, whose steps are listed; a result that is contiguous along what the other operand has. Neither lies in panels otherwise.
+// Terms that a condition leaves out, whose steps are listed; a result that is contiguous along what the other operand has.
 // CHECK-LABEL: func.func @listed
 // CHECK: tenon.gemm element
 // CHECK: tenon.gemm
 tenon.parameter @w : tensor<64x64xf32>
-tenon.parameter @v : tensor<64x64xf32>
+tenon.parameter @v : tensor<64x40xf32>
 func.func @listed(%x: tensor<8x64xf32>, %c: tensor<64xi1>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %w = tenon.read_parameter @w : tensor<64x64xf32>
-  %v = tenon.read_parameter @v : tensor<64x64xf32>
-  %z, %all = tenon.stack 5 (%x) : (tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<5x64x8xf32>) {
+  %v = tenon.read_parameter @v : tensor<64x40xf32>
+  %z, %all = tenon.stack 5 (%x) : (tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<5x40x8xf32>) {
   ^bb0(%t: index, %h: tensor<8x64xf32>):
     %n = tenon.gemm element[0, 2], %w[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32> {
     ^bb0(%i: index, %j: index, %sum: f32):
@@ -122,13 +122,13 @@ func.func @listed(%x: tensor<8x64xf32>, %c: tensor<64xi1>) attributes {tenon.kin
       %s = arith.select %q, %e, %o : f32
       tenon.yield %s : f32
     }
-    %m = tenon.gemm %n[0, 2], %v[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<64x8xf32> {
+    %m = tenon.gemm %n[0, 2], %v[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x40xf32> -> tensor<40x8xf32> {
     ^bb0(%i: index, %j: index, %sum: f32):
       tenon.put 0 [%j, %i], %sum : f32
     }
-    tenon.yield %n, %m : tensor<8x64xf32>, tensor<64x8xf32>
+    tenon.yield %n, %m : tensor<8x64xf32>, tensor<40x8xf32>
   }
   tenon.output 0 "z", %z : tensor<8x64xf32>
-  tenon.output 1 "all", %all : tensor<5x64x8xf32>
+  tenon.output 1 "all", %all : tensor<5x40x8xf32>
   return
 }
