@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Universal Transformer, whose places halt after rounds of their own, symbol by symbol.
 
-usage: halting.py [--spoil]
+usage: halting.py [--spoil] [--transition sepconv]
 
 Entry `step`, one symbol a call, against entry `infer` on the whole target, in f64 and bit for bit: a place that halted has keys
-for the rounds that later places still run. Places must halt after different numbers of rounds. --spoil gives
-the walk another halting bias, which must be noticed.
+for the rounds that later places still run, and with --transition sepconv the last places of both convolutions. Places must halt
+after different numbers of rounds. --spoil gives the walk another halting bias, which must be noticed.
 """
 import argparse
 import os
@@ -40,9 +40,9 @@ def fill(model, bias):
         model.set_parameter(name, Tensor(now.kind, now.shape, values))
 
 
-def check(spoil):
+def check(transition, spoil):
     artifact = driver.compiled(driver.model("universal_transformer.tn"), "--no-recipe", "--quick", "--f64", "--tier",
-                               driver.best_tier(), *driver.settings(SIZES))
+                               driver.best_tier(), *driver.settings(SIZES | {"transition": f'"{transition}"'}))
     draw = random.Random(2)
     sources = {"src": tensor("i32", [[draw.randrange(V) for _ in range(SOURCE)] for _ in range(ROWS)]),
                "src_len": tensor("i32", [SOURCE, 3])}
@@ -74,8 +74,10 @@ def check(spoil):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--spoil", action="store_true")
+    parser.add_argument("--transition", choices=("fc", "sepconv"), default="fc")
+    arguments = parser.parse_args()
     try:
-        check(parser.parse_args().spoil)
+        check(arguments.transition, arguments.spoil)
     except Wrong as wrong:
         print(f"WRONG: {wrong}")
         sys.exit(1)

@@ -1,5 +1,5 @@
 """The Universal Transformer, written in torch after tensor2tensor's universal_transformer_util.py: with adaptive computation time
-("basic") and with a fixed number of steps. The loop ends when every place has halted."""
+("basic") and with a fixed number of steps, with either transition function. The loop ends when every place has halted."""
 import math
 
 import torch
@@ -35,8 +35,30 @@ class Feed(nn.Module):
         super().__init__()
         self.linear1, self.linear2 = nn.Linear(at["D"], at["F"]), nn.Linear(at["F"], at["D"])
 
-    def forward(self, x):
+    def forward(self, x, real):
         return self.linear2(F.relu(self.linear1(x)))
+
+
+class Separable(nn.Module):
+    """Depthwise over places, without bias, then pointwise; `ahead` of the `size` places are behind the own one."""
+    def __init__(self, width, out, size, ahead):
+        super().__init__()
+        self.taps, self.linear = nn.Parameter(torch.zeros(size, width)), nn.Linear(width, out)
+        self.around = (size - 1 - ahead, ahead)
+
+    def forward(self, x):
+        x = F.pad(x.transpose(1, 2), self.around)
+        return self.linear(F.conv1d(x, self.taps.T[:, None], groups=x.shape[1]).transpose(1, 2))
+
+
+class Convolutions(nn.Module):
+    """sepconv_relu_sepconv: kernels of 3 and 5 places, padding SAME or (decoder) LEFT; what is no place is zero in front of each."""
+    def __init__(self, at, ahead):
+        super().__init__()
+        self.conv1, self.conv2 = Separable(at["D"], at["F"], 3, ahead), Separable(at["F"], at["D"], 5, 2 * ahead)
+
+    def forward(self, x, real):
+        return self.conv2(F.relu(self.conv1(x * real)) * real)
 
 
 class Halting(nn.Module):
@@ -52,7 +74,8 @@ class Step(nn.Module):
     """One side's step, which all rounds share; with `crosses` it attends to the encoder's result, too."""
     def __init__(self, at, crosses):
         super().__init__()
-        self.attention, self.feed = Attention(at), Feed(at)
+        self.attention = Attention(at)
+        self.feed = Convolutions(at, 0 if crosses else 1) if "sepconv" in at.get("transition", "") else Feed(at)
         self.halting = Halting(at) if at["act"] else None
         self.n1, self.n2 = (nn.LayerNorm(at["D"], eps=1e-6) for _ in range(2))
         self.signal = nn.Parameter(torch.zeros(at["A"], at["D"]))
@@ -67,7 +90,9 @@ class Step(nn.Module):
         h = h + self.attention(z, z, seen)
         if memory is not None:
             h = h + self.cross(self.n2(h), memory, shown)
-        return h + self.feed((self.n2 if memory is None else self.n3)(h))
+        if memory is not None:
+            return h + self.feed(self.n3(h), 1.0)
+        return h + self.feed(self.n2(h), seen[:, 0, 0, :, None].to(h.dtype))
 
     def run(self, x, most, *around):
         """(result, ponder times, remainders)"""
@@ -121,4 +146,4 @@ def universal(case):
     return made, compute
 
 
-MODELS = {"universal": universal, "universal_fixed": universal}
+MODELS = {"universal": universal, "universal_fixed": universal, "universal_sepconv": universal}

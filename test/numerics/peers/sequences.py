@@ -39,6 +39,8 @@ case("universal", **UNIVERSAL, configs=SHARED | {"A": 8, "act": True}, loss="nll
      outputs={"infer": ["logits"], "encode": ["memory", "ns"]})
 case("universal_fixed", **UNIVERSAL, configs=SHARED | {"A": 3, "act": False}, loss="nll",
      outputs={"infer": ["logits"]})
+case("universal_sepconv", **UNIVERSAL, configs=SHARED | {"A": 8, "act": True, "transition": '"sepconv"'},
+     loss="nll + 0.01 * ponder", outputs={"infer": ["logits"], "encode": ["memory", "ns"]})
 
 
 def stars(step):
