@@ -123,10 +123,12 @@ void GenerationCheck::checkSize(AxisId symbols) {
   const auto count = entry.axes[symbols].size.asConstant();
   for (const auto &[name, value] : method.keywords)
     if (name == "size" && count && value->integer > *count)
-      diagnostics.error("T0625", value->range,
-                        "a beam of " + std::to_string(value->integer) + " texts, and the entry `" + entry.name +
-                            "` has logits for " + std::to_string(*count) + " symbols",
-                        "more than there are symbols");
+      diagnostics
+          .error("T0625", value->range,
+                 "a beam of " + std::to_string(value->integer) + " texts, and the entry `" + entry.name + "` has logits for " +
+                     std::to_string(*count) + " symbols",
+                 "more than there are symbols")
+          .notes.push_back({"help", "a beam goes on with different symbols: size is at most " + std::to_string(*count)});
 }
 
 void GenerationCheck::checkLimit() {

@@ -292,7 +292,10 @@ Value Checker::topBuiltin(const Call &call) {
       !requirePlaces(*best, op.range, "top takes at least one place, not those of axis " + sized(*best)))
     return poison();
   if (!provablyAtMost(graph.size(*best), graph.size(*axis), graph.entry)) {
-    error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places");
+    if (auto *mistake =
+            error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places"))
+      mistake->notes.push_back({"help", "top takes at most all places: " + axisName(*best) + " must be at most " +
+                                            text(graph.size(*axis)) + ", a `require` can say so of sizes of the run"});
     return poison();
   }
   node = graph.toInt(node);

@@ -317,7 +317,10 @@ std::vector<NodeId> Checker::scanYields(ScanState &state, const ast::Stmt &yield
     NodeId node = tensor(evaluate(state.inner, value), value->range);
     state.ok &= node != kNoNode;
     if (node != kNoNode && graph.has(node, axis)) {
-      error("T0206", value->range, "a yielded value has axis " + axisName(axis) + " itself; it is collected along that axis");
+      if (auto *mistake = error("T0206", value->range,
+                                "a yielded value has axis " + axisName(axis) + " itself; it is collected along that axis"))
+        mistake->notes.push_back(
+            {"help", "yield one place, x[" + axisName(axis) + ": t], or rename the axis: x[" + axisName(axis) + " -> S]"});
       state.ok = false;
     }
     yields.push_back(node);

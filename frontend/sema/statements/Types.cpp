@@ -218,9 +218,11 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
            graph[value.node].op == Op::Depth)
     error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
   else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int)
-    error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)");
-  else
-    error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+    if (auto *mistake = error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)"))
+      mistake->notes.push_back(
+          {"help", "keep the two dims as two axes, or give one of them as a config, whose size is a number"});
+    else
+      error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
   return std::nullopt;
 }
 

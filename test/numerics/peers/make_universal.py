@@ -52,7 +52,7 @@ class Separable(nn.Module):
 
 
 class Convolutions(nn.Module):
-    """sepconv_relu_sepconv: kernels of 3 and 5 places, padding SAME or (decoder) LEFT; what is no place is zero in front of each."""
+    """sepconv_relu_sepconv: kernels of 3 and 5 places, padding SAME or (decoder) LEFT; places behind the text are zeros."""
     def __init__(self, at, ahead):
         super().__init__()
         self.conv1, self.conv2 = Separable(at["D"], at["F"], 3, ahead), Separable(at["F"], at["D"], 5, 2 * ahead)
