@@ -2,8 +2,9 @@
 """Every construct of the language against numbers of an independent evaluator: outputs, losses, slopes of the losses along two
 directions.
 
-usage: language.py MODEL [--f32] [--spoil]
+usage: language.py MODEL [--f32|--bf16] [--spoil]
   Inputs/language.tn has the models, values.json what they give (f64; inputs, parameters and directions are formulas, below).
+  --bf16: factors of contractions and what is saved are rounded; a slope and an element are off by a few roundings
   --spoil: one expected number of every kind is changed, and each must be noticed
 """
 import json
@@ -36,10 +37,12 @@ class Case:
     def __init__(self, model, folder, options):
         with open(os.path.join(HERE, "values.json"), encoding="utf-8") as file:
             self.wanted = json.load(file)[model]
-        self.model, self.folder, self.f32, self.wrong = model, folder, "--f32" in options, []
-        os.environ["TENON_QUICK"] = "" if self.f32 else "1"  # users run f32, f64 proves formulas
-        kind = "f32" if self.f32 else "f64"
-        self.tolerance = 3e-5 if self.f32 else 2e-9
+        self.model, self.folder, self.wrong = model, folder, []
+        numerics = "f32" if "--f32" in options else "bf16" if "--bf16" in options else "f64"
+        os.environ["TENON_QUICK"] = "" if numerics == "f32" else "1"  # users run f32, f64 proves formulas
+        kind = "f64" if numerics == "f64" else "f32"
+        self.tolerance = {"f64": 2e-9, "f32": 3e-5, "bf16": 2e-2}[numerics]
+        self.tolerance_of_slopes = {"f64": 1e-7, "f32": 2e-4, "bf16": 2e-2}[numerics]
         weights = os.path.join(folder, "weights.safetensors")
         tensors.save_safetensors(weights, {name: tensors.Tensor(kind, shape, formula(name, shape))
                                            for name, shape in self.wanted["params"].items()})
@@ -48,7 +51,7 @@ class Case:
             real = given["kind"] == "f64"
             values = formula(name, given["shape"]) if real else given["values"]
             self.inputs[name] = tensors.Tensor(kind if real else given["kind"], given["shape"], values)
-        self.options = ["--model", model] + ([] if self.f32 else ["--f64"])
+        self.options = ["--model", model] + (["--f64"] if numerics == "f64" else ["--numerics", numerics])
         self.weights = ["--weights", weights] if self.wanted["params"] else ["--init"]
 
     def compare(self, what, got, want):
@@ -104,20 +107,20 @@ class Case:
                 if name in got:
                     slope += sum(g * d for g, d in zip(got[name].values, direction(name, shape, int(which))))
             # Central differences of the evaluator with steps of 1e-5.
-            if not abs(slope - want) <= (2e-4 if self.f32 else 1e-7) * max(1.0, abs(want)):
+            if not abs(slope - want) <= self.tolerance_of_slopes * max(1.0, abs(want)):
                 self.wrong.append(f"slope {which} is {slope}, expected {want}")
 
 
-def spoil(wanted):
-    """One number of every output, loss and slope is changed; returns how many."""
+def spoil(wanted, by):
+    """One number of every output, loss and slope is changed; returns how many. `by`: of a real output; others ten times that."""
     count = 0
     for outs in wanted["outs"].values():
         for value in outs.values():
-            value["values"][-1] = value["values"][-1] + (1 if value["kind"] != "real" else 1e-3)
+            value["values"][-1] = value["values"][-1] + (1 if value["kind"] != "real" else by)
             count += 1
     for group in ("losses", "slopes"):
         for name in wanted[group]:
-            wanted[group][name] += 1e-2
+            wanted[group][name] += 10 * by
             count += 1
     return count
 
@@ -126,7 +129,7 @@ def main():
     model = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         case = Case(model, folder, sys.argv[2:])
-        changed = spoil(case.wanted) if "--spoil" in sys.argv else 0
+        changed = spoil(case.wanted, 0.1 if "--bf16" in sys.argv else 1e-3) if "--spoil" in sys.argv else 0
         case.outputs()
         case.gradients()
     for text in case.wrong:
