@@ -27,6 +27,7 @@ static constexpr TypeOfTensors kTypes[] = {
     reals<BFloat16Type>(DataType::BF16), integers<64>(DataType::I64),       integers<32>(DataType::I32),
     integers<1>(DataType::Bool),
     integers<16>(DataType::I16), // remainders of parameters
+    integers<8>(DataType::I8),   // truth values in memory
 };
 
 std::optional<DataType> dataTypeOf(Type element) {
@@ -47,7 +48,7 @@ ElementModel elementModel(Type element) {
   constexpr int64_t rowBytes = 64;
   const std::optional<DataType> type = dataTypeOf(element);
   if (!type)
-    llvm_unreachable("no element of a tensor");
+    llvm::report_fatal_error("no element of a tensor"); // in every build: a guess would be wrong bytes
   const DataType computed = runtime::rowOf(*type).computed;
   return {*type, computed == *type ? element : typeOf(computed, element.getContext()),
           runtime::isReal(*type) ? rowBytes / int64_t(runtime::byteSize(computed)) : 16};
