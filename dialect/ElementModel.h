@@ -20,7 +20,8 @@ struct ElementModel {
   llvm::StringRef name() const { return runtime::nameOf(type); }
 };
 
-/// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1; i16, of remainders, and i8, in which truth values lie in memory.
+/// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1;
+/// i16 of remainders, i8 of truth values in memory.
 ElementModel elementModel(mlir::Type element);
 /// Its row in the table. None: no tensor has such elements.
 std::optional<runtime::DataType> dataTypeOf(mlir::Type element);

@@ -110,12 +110,13 @@ void Checker::untilStatement(const Instance &instance, const ast::Stmt &statemen
   StackInfo &info = graph.entry.stacks[body];
   const NodeId node = tensor(stop, statement.value->range);
   const std::optional<bool> always = info.count == Size(0) ? std::nullopt : truthAtAllDepths(node, body);
-  if (always && info.first == 0 && !saysNames(*statement.value))
+  if (always && info.first == 0 && !saysNames(*statement.value)) {
     if (auto *mistake = session.warning("T0117", statement.value->range,
                                         *always ? "`until` is true from the start: loop " + instance.name + " runs no round"
                                                 : "`until` is true at no depth: loop " + instance.name + " always runs " +
                                                       text(instance.count) + " rounds"))
       mistake->notes.push_back({"help", "the condition is asked in front of each round: say it of what the rounds change"});
+  }
   if (always != false)
     info.until = node;
 }

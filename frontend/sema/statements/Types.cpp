@@ -212,17 +212,16 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
     return value.integer;
   if (value.isPoison())
     return std::nullopt;
-  if (value.kind == Value::Kind::Real)
+  const bool isWhole = value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int;
+  if (value.kind == Value::Kind::Real) {
     error("T0213", range, what + " is " + text(value) + ", which is no whole number");
-  else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int &&
-           graph[value.node].op == Op::Depth)
+  } else if (!isWhole) {
+    error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+  } else if (graph[value.node].op == Op::Depth) {
     error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
-  else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int)
-    if (auto *mistake = error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)"))
-      mistake->notes.push_back(
-          {"help", "keep the two dims as two axes, or give one of them as a config, whose size is a number"});
-    else
-      error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+  } else if (auto *mistake = error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)")) {
+    mistake->notes.push_back({"help", "keep the two dims as two axes, or give one of them as a config, whose size is a number"});
+  }
   return std::nullopt;
 }
 
