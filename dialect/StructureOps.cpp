@@ -54,8 +54,8 @@ LogicalResult ParameterOp::verify() {
       int64_t(getStride()) > (kMostBytes - int64_t(getOffset())) / std::max<int64_t>(stackElements(), 1)) // C4
     return emitOpError("expects offset and stride of an arena that ends below byte ")
            << kMostBytes << ", got " << getOffset() << " and " << getStride();
-  if (Attribute whole = (*this)->getDiscardableAttr(kWhole); whole && !isa<UnitAttr>(whole)) // C5
-    return emitOpError("expects no value of ") << kWhole << ", got " << whole;
+  if (Attribute whole = (*this)->getDiscardableAttr(kWhole); whole && !isa<UnitAttr>(whole))
+    return emitOpError("expects no value of ") << kWhole << ", got " << whole; // C5
   return success();
 }
 

@@ -16,14 +16,13 @@ struct CompileRequest {
   std::string numerics; // what is multiplied and saved, with dtype f32 (schema::factorsOfF32). Empty: what the recipe's policy
                         // says, else f32
   std::string target = "cpu";
-  std::string kernelDirectory;            // CodeOptions::kernelDirectory
-  bool grad = false;                      // an entry `grad` instead of the train step: losses and gradients, no optimizer
-  bool decomposed = false;                // no fused op, no fusion of kernels: the path that tests compare with
-  bool simpleKernels = false;             // fused ops are taken apart behind differentiation
-  bool quick = false;                     // LLVM's quickest code generation: the same bits, several times slower
-  std::vector<std::string> variants;      // code for these variants of the target only, as Target::chooseVariants has it
-  std::string machineVariant;             // the best one of the machine
-  const KernelLibrary *library = nullptr; // CodeOptions::library
+  std::string kernelDirectory;       // CodeOptions::kernelDirectory
+  bool grad = false;                 // an entry `grad` instead of the train step: losses and gradients, no optimizer
+  bool decomposed = false;           // no fused op, no fusion of kernels: the path that tests compare with
+  bool simpleKernels = false;        // fused ops are taken apart behind differentiation
+  bool quick = false;                // LLVM's quickest code generation: the same bits, several times slower
+  std::vector<std::string> variants; // code for these variants of the target only, as Target::chooseVariants has it
+  std::string machineVariant;        // the best one of the machine
   /// tenon, fused, grad, kernel, schedule, llvm, asm: printed to standard output; obj, lib: files. Empty: lib.
   std::vector<std::string> emit;
   std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...

@@ -1,5 +1,6 @@
 #include "lowering/Targets.h"
 #include "lowering/cpu/CpuTarget.h"
+#include "lowering/cpu/library/Library.h"
 #include "lowering/gpu/GpuTarget.h"
 
 namespace tenon {
@@ -15,6 +16,10 @@ void registerTargets(mlir::DialectRegistry &registry) {
 void registerTargetPasses() {
   for (const Target *target : knownTargets())
     target->registerPasses();
+}
+
+const KernelLibrary *kernelLibraryOf(const Target &target) {
+  return &target == &cpu::cpuTarget() ? &cpu::kernelLibrary() : nullptr;
 }
 
 } // namespace tenon

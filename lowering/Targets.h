@@ -8,5 +8,8 @@ namespace tenon {
 void registerTargets(mlir::DialectRegistry &registry);
 /// Their own passes and pipelines. The targets are known.
 void registerTargetPasses();
+/// The kernels of a target that were compiled with the compiler. The target's own library, which made them, does not know them.
+/// Null: it has none.
+const KernelLibrary *kernelLibraryOf(const Target &target);
 
 } // namespace tenon

@@ -29,7 +29,7 @@ FILES = {
     "lowering/tensor/WidenSums.cpp": {"ConvertOp"},  # what it inserts
     "lowering/kernel/ValuesInMemory.cpp": set(),
     "lowering/kernel/JoinNests.cpp": {"NestOp", "EachOp", "PutOp"},  # which it joins, with their inner dimensions and numbers
-    "lowering/kernel/ElementCode.cpp": set(),
+    "dialect/ElementCode.cpp": set(),
     "lowering/kernel/KernelGroups.cpp": set(),
     "lowering/kernel/KernelResults.cpp": {"PutOp"},  # a result goes with its puts
     "lowering/kernel/SelectKernels.cpp": {"DotOp", "DotWhereOp"},  # become gemm

@@ -113,7 +113,7 @@ json::Array parametersJson(const Program &program, ModuleOp module, StringRef re
   return array;
 }
 
-/// Which gradients are finished when; docs/artifact.md, "Groups".
+/// Which gradients are finished when; docs/artifact.md, "The two halves of a step".
 json::Object groupsJson(const ScheduledEntry &planned) {
   const GradientGroups groups = gradientGroups(planned);
   json::Array gradients;

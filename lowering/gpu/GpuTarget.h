@@ -17,6 +17,7 @@ public:
   /// Elements that are computed come one by one into the shared memory of every block that reads them; those in memory by 16
   /// bytes.
   unsigned mostCostOfOperand() const override { return 0; }
+  bool leavesProductsOut() const override { return false; }
   bool waitsForMemory() const override { return true; }
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
   bool roundsFactors() const override { return true; }

@@ -51,7 +51,7 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
       return std::string(); // wished for: nothing to say
     if (auto kernel = dyn_cast<KernelOpInterface>(typed))
       return chosen.refuses(kernel);
-    if (chosen.mostCostOfOperand() > 0) // what is left out is a matter of how an operand is read
+    if (chosen.leavesProductsOut())
       return std::nullopt;
     return "not supported yet: contractions of " + chosen.name().str() + " without what a condition leaves out";
   }

@@ -1,9 +1,9 @@
 // Tensor form to kernel form. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/Contractions.h"
+#include "dialect/ElementCode.h"
 #include "dialect/ElementModel.h"
 #include "lowering/Passes.h"
-#include "lowering/kernel/ElementCode.h"
 #include "lowering/kernel/JoinNests.h"
 #include "lowering/kernel/KernelGroups.h"
 #include "lowering/kernel/KernelResults.h"

@@ -1,6 +1,7 @@
 // A target: all that the compiler asks of the machine that it compiles for, from the selection of kernels to the code and the
-// manifest of the artifact. A target has a folder and a library of its own; Targets.cpp alone includes it. By its name the CPU
-// is the default of options and commands (Compile.h, Pipelines.h, tools/compiler/CommandLine.h), and the runtime opens a device.
+// manifest of the artifact. A target has a folder and a library of its own; Targets.cpp alone includes it, and what was compiled
+// for it beforehand. By its name the CPU is the default of options and commands (Compile.h, Pipelines.h,
+// tools/compiler/CommandLine.h), and the runtime opens a device.
 #pragma once
 #include "dialect/TenonDialect.h"
 #include "lowering/target/KernelNeeds.h"
@@ -98,6 +99,8 @@ public:
   /// block of columns. What costs more is made in memory before; with 0 what is joined as well, whose parts are else read where
   /// they lie.
   virtual unsigned mostCostOfOperand() const { return 6; }
+  /// Whether its contractions leave out the rows and steps that a condition names (tenon.dot_where).
+  virtual bool leavesProductsOut() const { return true; }
   /// Whether elementwise kernels wait for memory rather than for arithmetic: reading a tensor of the same size once more costs
   /// them more than computing an element again at the price of two additions, or taking part in a pass over its row. Then passes
   /// over rows compute such elements where they read them, nests that read the same tensor become one (JoinNests.h), carries

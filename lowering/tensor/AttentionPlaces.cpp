@@ -1,5 +1,5 @@
 #include "lowering/tensor/AttentionPlaces.h"
-#include "lowering/kernel/ElementCode.h"
+#include "dialect/ElementCode.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 #include "lowering/tensor/AttentionStep.h"
+#include "dialect/ElementCode.h"
 #include "dialect/ElementModel.h"
-#include "lowering/kernel/ElementCode.h"
 #include "lowering/tensor/AttentionIndices.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"

@@ -4,7 +4,6 @@
 #include "frontend/graph/Print.h"
 #include "frontend/syntax/Parse.h"
 #include "lowering/Compile.h"
-#include "lowering/cpu/library/Library.h"
 #include "runtime/device/Cpu.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Format.h"
@@ -202,7 +201,6 @@ int runCompile(CommandLine &line) {
   request.quick = line.quick;
   request.variants = line.tiers;
   request.machineVariant = runtime::nameOf(runtime::machineTier());
-  request.library = &cpu::kernelLibrary();
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);

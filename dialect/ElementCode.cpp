@@ -1,4 +1,4 @@
-#include "lowering/kernel/ElementCode.h"
+#include "dialect/ElementCode.h"
 
 using namespace mlir;
 
