@@ -95,14 +95,19 @@ private:
   static std::string namesOf(const ElementTypes &types) {
     return llvm::join(llvm::map_range(types, [](Type type) { return elementModel(type).name(); }), " ");
   }
-  /// Gradients, moments and masters have the parameter's type; beside it, what is stored shorter and copies for contractions.
+  /// Gradients, moments and masters have the parameter's type; beside it, what is stored shorter, its remainders, and copies for
+  /// contractions.
   static std::string storageOfParameters(ModuleOp module) {
     ElementTypes reads, writes;
     for (ParameterOp parameter : module.getOps<ParameterOp>()) {
+      if (parameter.getFrozen())
+        continue;
       const Type whole = parameter.getType().getElementType();
       for (ElementTypes *types : {&reads, &writes}) {
         types->insert(whole);
         types->insert(storedType(parameter));
+        if (isSplit(parameter))
+          types->insert(remainderType(module.getContext()));
       }
       if (Type copies = copyTypeOf(parameter))
         writes.insert(copies);
