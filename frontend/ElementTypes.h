@@ -48,8 +48,11 @@ constexpr bool isWrittenReal(std::string_view name) { return writtenReal(name).h
 constexpr unsigned writtenBits(std::string_view name) {
   return isWrittenReal(name) ? 8 * unsigned(runtime::byteSize(*writtenReal(name))) : 0;
 }
-/// Whether it is another one than the f32 in which reals lie in memory unless a policy or a text says so.
-constexpr bool isOtherReal(std::string_view name) { return isWrittenReal(name) && *writtenReal(name) != runtime::DataType::F32; }
+/// In which reals lie in memory and are computed unless a policy or a text says so.
+constexpr runtime::DataType kUsualReal = runtime::DataType::F32;
+constexpr bool isUsualReal(std::string_view name) { return writtenReal(name) == kUsualReal; }
+/// Whether it is another one.
+constexpr bool isOtherReal(std::string_view name) { return isWrittenReal(name) && !isUsualReal(name); }
 /// What is stored in 16 bits and computed in f32.
 constexpr bool isShortReal(std::string_view name) { return saysReal(name, runtime::isStoredReal); }
 /// What is computed in more digits than the policy's f32.

@@ -122,6 +122,8 @@ enum class Op : uint8_t {
   Append,
 };
 
+constexpr bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
+
 struct AttendInfo {
   AxisId key; // the axis the softmax runs over; the other binders are queries
   std::vector<AxisId> queries;

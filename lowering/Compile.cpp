@@ -205,7 +205,7 @@ int Compilation::emit() {
     else
       return kCompilerError;
   EmitOptions options;
-  options.code = {facts.variants, flags.get(), request.kernelDirectory, request.library};
+  options.code = {facts.variants, flags.get(), request.kernelDirectory, kernelLibraryOf(*target)};
   options.name = request.name;
   options.manifest = [&](ArrayRef<ScheduledEntry> planned) { return writeManifest(*program, *module, facts, planned); };
   options.header = writeHeader;
@@ -250,7 +250,7 @@ int Compilation::write(const EmitOptions &options) {
 int Compilation::run() {
   CheckOptions options = request.check;
   options.gradient = request.grad;
-  options.otherNumerics = !request.numerics.empty() || request.dtype != "f32";
+  options.otherNumerics = !request.numerics.empty() || isOtherReal(request.dtype);
   program = check(options, sources, diagnostics);
   if (!program || diagnostics.hasErrors())
     return 1;

@@ -1,4 +1,5 @@
 #include "lowering/Rounding.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/graph/ComputeTypes.h"
 
 namespace tenon {
@@ -15,7 +16,7 @@ bool checkRounding(const Program &program, const Setting *given, ast::Range plac
   static const std::map<std::string, std::string> none;
   for (const Entry &entry : program.entries)
     for (const auto &[node, type] : computeTypes(entry, program.params, given ? program.computeOf : none))
-      if (type == "f32") {
+      if (isUsualReal(type)) {
         diagnostics.error("T0690", entry.nodes[node].range,
                           "not supported yet: a contraction in f32 under `compute = tf32`, by which all of f32 are rounded",
                           "has to be f32");

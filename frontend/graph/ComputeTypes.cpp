@@ -6,8 +6,9 @@
 namespace tenon {
 namespace {
 
-bool isElementwise(Op op) {
-  return (op >= Op::Neg && op <= Op::Select && op != Op::Not && !(op >= Op::Equal && op <= Op::Or)) || op == Op::Dropout;
+/// What computes reals of reals, element by element.
+bool computesReals(Op op) {
+  return (isElementwise(op) && op != Op::Not && !(op >= Op::Equal && op <= Op::Or)) || op == Op::Dropout;
 }
 /// How many operands it takes elements of, without computing: the others are indices and conditions. 0: it is no such op.
 size_t movedOperands(const Node &node) {
@@ -43,9 +44,9 @@ public:
           types[id] = found;
       }
     for (NodeId id = 0; id < entry.nodes.size(); ++id) // what is written wins
-      if (entry.nodes[id].type.pinned == "f32")
+      if (isUsualReal(entry.nodes[id].type.pinned))
         for (NodeId made : contractionsOf(id))
-          types[made] = "f32";
+          types[made] = runtime::nameOf(kUsualReal);
     while (alignAttention()) {
     }
     return std::move(types);
@@ -66,7 +67,7 @@ private:
         continue;
       if (isContraction(node))
         found.insert(id);
-      const size_t count = isElementwise(node.op) ? node.operands.size() : node.op == Op::Put ? 3 : movedOperands(node);
+      const size_t count = computesReals(node.op) ? node.operands.size() : node.op == Op::Put ? 3 : movedOperands(node);
       for (size_t i = 0; i < count; ++i)
         work.push_back(node.operands[i]);
     }
@@ -86,7 +87,7 @@ private:
         continue;
       if (node.op == Op::Param)
         found.insert(params[node.index].path);
-      else if (isElementwise(node.op) || (movedOperands(node) > 0 && node.op != Op::Gather))
+      else if (computesReals(node.op) || (movedOperands(node) > 0 && node.op != Op::Gather))
         work.insert(work.end(), node.operands.begin(), node.operands.end());
       else if (node.op != Op::Constant && node.op != Op::SizeValue)
         return std::nullopt;
@@ -173,7 +174,7 @@ private:
       if (node.type.element != Element::Real || (!isWritten && (!node.type.pinned.empty() || isMadeElsewhere(node.op))) ||
           !wide.insert(id).second)
         continue;
-      const size_t count = isElementwise(node.op) ? node.operands.size() : node.op == Op::Put ? 3 : movedOperands(node);
+      const size_t count = computesReals(node.op) ? node.operands.size() : node.op == Op::Put ? 3 : movedOperands(node);
       work.insert(work.end(), node.operands.begin(), node.operands.begin() + count);
     }
   }

@@ -165,7 +165,7 @@ static void declareParameters(const Program &program, ModuleOp module, const Mod
   const Type wide = builder.getF64Type(), usual = types.parameters == wide ? wide : types.real;
   const std::vector<std::string> written = writtenOnParameters(program);
   for (auto [number, param] : llvm::enumerate(program.params)) {
-    const bool isWhole = types.obeysWritten() && written[number] == "f32";
+    const bool isWhole = types.obeysWritten() && isUsualReal(written[number]);
     const Type element = isWhole ? types.real : types.obeysWritten() && isWideReal(written[number]) ? wide : usual;
     SmallVector<int64_t> shape(param.stackCounts.begin(), param.stackCounts.end());
     shape.append(param.shape.begin(), param.shape.end());

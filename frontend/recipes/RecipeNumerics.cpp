@@ -134,7 +134,7 @@ void refuseShortAverage(const CheckedRecipe &recipe, const Entry &entry, const s
   if (!average || !isShortReal(numericsOf(&recipe).params))
     return;
   const auto isShort = [](const Node &node) {
-    return node.op == Op::Param && !isWideReal(node.type.pinned) && node.type.pinned != "f32";
+    return node.op == Op::Param && !isWideReal(node.type.pinned) && !isUsualReal(node.type.pinned);
   };
   const auto found = std::find_if(entry.nodes.begin(), entry.nodes.end(), isShort);
   if (found == entry.nodes.end())
@@ -170,10 +170,10 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
   const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16"), *doubles = keywordOf(policy, "f64");
   const bool isAlone = !narrow && !doubles; // beside others, `f32` takes back what their patterns match, too
   const bool isWidest = isWideReal(types.compute) && !types.isDouble() && !wide && !narrow;
-  if (const Setting *idle = types.compute == "bf16"             ? narrow
-                            : types.compute == "f32" && isAlone ? wide
-                            : isWidest                          ? doubles
-                                                                : nullptr) {
+  if (const Setting *idle = types.compute == "bf16"                 ? narrow
+                            : isUsualReal(types.compute) && isAlone ? wide
+                            : isWidest                              ? doubles
+                                                                    : nullptr) {
     diagnostics.error("T0610", idle->range,
                       "`" + types.compute + "` names exceptions, but everything is multiplied in " + types.compute,
                       "changes nothing");

@@ -7,8 +7,6 @@
 namespace tenon::sema {
 namespace {
 
-bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
-
 class Preparation {
 public:
   explicit Preparation(const Entry &old)

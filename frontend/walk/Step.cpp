@@ -6,8 +6,6 @@
 
 namespace tenon::sema {
 
-static bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
-
 /// What `operand` of `node` must have whole if the node has `demand` whole.
 Axes StepDerivation::demandOf(const Node &node, size_t operand, const Axes &demand) const {
   Axes wanted = demand;

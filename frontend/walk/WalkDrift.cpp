@@ -4,8 +4,6 @@
 
 namespace tenon::sema {
 
-static bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
-
 WalkDrift::WalkDrift(const Entry &entry, unsigned dim) : entry(entry), dim(dim), producer(entry.stacks.size(), kNoNode) {
   for (NodeId id = 0; id < entry.nodes.size(); ++id)
     if (isLoop(entry.nodes[id]))

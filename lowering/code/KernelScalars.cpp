@@ -1,9 +1,15 @@
 #include "lowering/code/KernelScalars.h"
+#include "dialect/TenonDialect.h"
 #include "dialect/Traits.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace tenon {
+
+bool isOfEveryTarget(Operation &op) {
+  return isa<arith::ConstantOp, SizeValueOp, AtOp, PutOp, EachOp, RandomKeepOp, RandomBitsOp, YieldOp>(op);
+}
 
 LogicalResult checkScalarsOf(Operation *kernel, llvm::function_ref<LogicalResult(Operation &)> check) {
   llvm::DenseSet<Operation *> outside;

@@ -8,4 +8,8 @@ namespace tenon {
 /// the code repeats. Fails at the first one that does.
 mlir::LogicalResult checkScalarsOf(mlir::Operation *kernel, llvm::function_ref<mlir::LogicalResult(mlir::Operation &)> check);
 
+/// Whether it is scalar code of the kernel form that every target has code for, whatever its types are: elements that are read
+/// and put, sizes, inner loops, random bits. Folds and arithmetic are each target's own.
+bool isOfEveryTarget(mlir::Operation &op);
+
 } // namespace tenon

@@ -87,7 +87,7 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
 constexpr int64_t kMostRows = 64;
 
 std::optional<PanelForm> CpuTarget::panelsOf(Type element) const {
-  if (element.isBF16())
+  if (isOfPairs(element))
     return PanelForm{kPanelWidth, 2, kTileSteps, kMostRows};
   if (isComputed(element))
     return PanelForm{kPanelWidth, 1, 1, kMostRows};

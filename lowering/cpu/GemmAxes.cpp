@@ -1,6 +1,7 @@
 #include "lowering/cpu/GemmAxes.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/LinearReads.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -124,7 +125,7 @@ void GemmAxes::findRanges() {
   hasRowsInRanges = !where && a.hasLinesInRanges(rows, depth, sizes);
   auto isEven = [](AffineExpr start) { return start.isMultipleOf(2); }; // pairs are not cut
   hasStepsInRanges = !listsSteps() && b.hasLinesInRanges(depth, columns, sizes) && !isGathered &&
-                     (!b.type.getElementType().isBF16() || llvm::all_of(b.starts, isEven));
+                     (!isOfPairs(b.type.getElementType()) || llvm::all_of(b.starts, isEven));
 }
 
 /// Whether A is some rows of each entry of an outer dimension, as many as make strips, known (few rows read B where it is).

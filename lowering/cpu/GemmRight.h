@@ -6,7 +6,7 @@
 namespace tenon::cpu {
 
 /// bf16 is summed in one order in all tiers, that of the instruction for pairs.
-inline DepthOrder depthOrderOf(mlir::Type storage) { return storage.isBF16() ? DepthOrder::OddFirst : DepthOrder::Ascending; }
+inline DepthOrder depthOrderOf(mlir::Type storage) { return isOfPairs(storage) ? DepthOrder::OddFirst : DepthOrder::Ascending; }
 
 /// A block of K, and scratch.
 struct BlockOfDepth {

@@ -15,7 +15,7 @@ constexpr int64_t kBytesAhead = 4096;
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
   llvm::StringRef type = elementModel(kernel.element).name();
-  llvm::StringRef tier = kernel.element.isBF16() ? tierName(kernel.tier) : helperTierName(kernel.tier);
+  llvm::StringRef tier = isOfPairs(kernel.element) ? tierName(kernel.tier) : helperTierName(kernel.tier);
   return ("tn_gemm_micro_" + tier + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" + llvm::Twine(kernel.vectors) +
           "_" + llvm::Twine(kernel.panelWidth) + (kernel.isCold ? "_cold" : ""))
       .str();
@@ -26,7 +26,7 @@ class MicroKernelBody {
 public:
   MicroKernelBody(Emitter &emit, const MicroKernel &kernel, ValueRange arguments)
       : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
-        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), pairs(kernel.element.isBF16()),
+        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), pairs(isOfPairs(kernel.element)),
         element(elementModel(kernel.element).compute), vector(tierVector(kernel.tier, element)), lanes(vector.getNumElements()),
         bytes(elementBytes(element)) {
     assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided)) &&

@@ -27,7 +27,7 @@ public:
     const LayoutOfB layout = isTransposed ? LayoutOfB::Transposed : LayoutOfB::RowMajor;
     Value source = emit.at(matrix, unit, emit.mul(column, colStride));
     // Other tiers have no vectors for pairs: these go element by element.
-    func::FuncOp function = storage.isBF16()
+    func::FuncOp function = isOfPairs(storage)
                                 ? getPackPairs(emit.builder, emit.location, tier, width, multiplies ? layout : LayoutOfB::Strided)
                                 : getPackPanel(emit.builder, emit.location, tier, storage, width, layout);
     call(function, {emit.constant(k), columns, source, rowStride, colStride, panel});
@@ -38,9 +38,9 @@ public:
     emit.loop(emit.constant(0), emit.constant(k / width), 1, [&](Value number) {
       Value from = emit.at(matrix, unit, emit.mul(emit.add(emit.mul(number, n), column), width));
       Value to = emit.at(panel, unit, emit.mul(number, width * width));
-      if (storage.isBF16() && multiplies)
+      if (isOfPairs(storage) && multiplies)
         call(getTurnPanel(emit.builder, emit.location, tier, width), {emit.constant(width), from, to});
-      else if (storage.isBF16())
+      else if (isOfPairs(storage))
         turnPairs(from, to);
       else
         call(getPackPanel(emit.builder, emit.location, tier, storage, width, LayoutOfB::Transposed),

@@ -19,7 +19,7 @@ static bool computesShortly(Operation &op) {
 }
 
 static LogicalResult checkScalar(Operation &op) {
-  if (isa<arith::ConstantOp, SizeValueOp, AtOp, PutOp, EachOp, RandomKeepOp, RandomBitsOp, YieldOp>(op))
+  if (isOfEveryTarget(op))
     return success();
   if (auto fold = dyn_cast<FoldOp>(op)) {
     if (fold.getType().isIndex() || isShortReal(fold.getType()))

@@ -66,10 +66,13 @@ inline bool isOnlyForBf16(Tier tier) { return tier == Tier::Avx512Bf16 || tier =
 /// In symbols of helpers that contractions of bf16 do not need: equal where the code is.
 inline llvm::StringRef helperTierName(Tier tier) { return tierName(isOnlyForBf16(tier) ? Tier::Avx512 : tier); }
 
+/// Whether it is the type of which the instruction multiplies pairs of steps. Sums of it have that instruction's order in every
+/// tier, and lie in pairs where a parameter lies in panels.
+inline bool isOfPairs(mlir::Type storage) { return storage.isBF16(); }
 /// Whether contractions of `storage` multiply pairs along K (`vdpbf16ps`): one register holds two steps.
-inline bool multipliesPairs(Tier tier, mlir::Type storage) { return isOnlyForBf16(tier) && storage.isBF16(); }
+inline bool multipliesPairs(Tier tier, mlir::Type storage) { return isOnlyForBf16(tier) && isOfPairs(storage); }
 /// Whether those with enough rows multiply tiles of pairs (`tdpbf16ps`).
-inline bool multipliesTiles(Tier tier, mlir::Type storage) { return tier == Tier::Amx && storage.isBF16(); }
+inline bool multipliesTiles(Tier tier, mlir::Type storage) { return tier == Tier::Amx && isOfPairs(storage); }
 
 /// Tiles that keep every accumulator in a register and hide the FMA latency. AVX2: 12 accumulators, 2 vectors of B, 1 broadcast
 /// of 16 registers; AVX-512: 28 + 2 + 1 of 32. One more accumulator spills into the dependency chain (0.26 of the speed,

@@ -28,7 +28,7 @@ bool isInstruction(Operation &op) {
 bool hasCode(Operation &op) { return isInstruction(op) || isa<math::RsqrtOp>(op) || hasRealFunction(op); }
 
 static LogicalResult checkScalar(Operation &op) {
-  if (isa<arith::ConstantOp, SizeValueOp, AtOp, PutOp, EachOp, RandomKeepOp, RandomBitsOp, YieldOp>(op))
+  if (isOfEveryTarget(op))
     return success();
   if (auto fold = dyn_cast<FoldOp>(op)) {
     if (const Type type = fold.getType(); type.isIndex() || isShortReal(type))

@@ -35,10 +35,6 @@ SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &
 
 namespace {
 
-template <typename... Types> auto oneOf(Types... types) {
-  return [=](DataType type) { return ((type == types) || ...); };
-}
-
 std::vector<SizeForm> readShape(const ManifestReader &reader, const std::vector<DimInfo> &dims, size_t axes) {
   std::vector<SizeForm> shape;
   reader.each([&](const ManifestReader &item) { shape.push_back(readSizeForm(item, dims)); });
@@ -304,7 +300,7 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.compute = shortType("compute");
   manifest.copies = shortType("copies");
   if (reader.has("split"))
-    manifest.split = readType(reader.member("split"), oneOf(DataType::BF16));
+    manifest.split = readType(reader.member("split"), isUpperHalf);
   for (const std::optional<DataType> &narrow : {manifest.copies, stored, manifest.split})
     if (narrow && rowOf(*narrow).computed != manifest.type)
       reader.fail(concat("parameters, halves and copies of 16 bits are of a model of ", nameOf(rowOf(*narrow).computed)));
@@ -313,11 +309,11 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   if (manifest.split && (manifest.copies || stored))
     reader.fail("parameters in two halves have no copies and no `param_dtype`");
   if (reader.has("reduce"))
-    manifest.reduce = readType(reader.member("reduce"), oneOf(DataType::F64));
+    manifest.reduce = readType(reader.member("reduce"), isWideReal);
   if (reader.has("computed_in"))
     for (const auto &[path, type] : reader.member("computed_in").json().members)
       manifest.exceptions[path] =
-          readType(reader.member("computed_in").member(path), oneOf(DataType::F64, DataType::F32, DataType::BF16));
+          readType(reader.member("computed_in").member(path), [](DataType of) { return isComputedReal(of) || isUpperHalf(of); });
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
   if (reader.has("optimizer")) {
     manifest.optimizer = reader.member("optimizer").member("kind").text();
