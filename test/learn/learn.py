@@ -76,7 +76,7 @@ def specification(folder, row, fault, settings):
 
 def prepare(folder, row, seed, shifted, held=HELD):
     """Writes the task's files. Gives the settings of the recipe, the options, and what is trained on and held out."""
-    settings, words, parts = dict(row["settings"]), [], []
+    settings, words, parts = {**row["settings"], **row.get("recipe", {})}, [], []
     for name, samples in (("train", row["sizes"]["B"] * row["steps"]), ("held", held)):
         part = row["task"](random.Random(f"{seed} {name}"), samples)
         parts.append(part)
