@@ -10,10 +10,10 @@ import sys
 from tables import compare, read, rows, spans
 
 # The published systems, each in a row of its own; a system of several sizes has a row for each kind of block.
-SYSTEMS = {"Transformer", "Universal Transformer", "Transformer-XL", "GPT-1", "GPT-2", "BERT", "BERT-wwm, BERT-wwm-ext",
-           "RoBERTa", "ERNIE 1.0", "ERNIE 2.0", "XLNet", "MT-DNN", "NEZHA", "UniLM", "ELECTRA", "Star-Transformer", "ResNet 18, 34",
-           "ResNet 50, 101, 152", "RNN", "LSTM", "GRU", "Llama", "T5", "ALiBi (MPT)", "ViT", "Mixture of experts (Mixtral)",
-           "State space (Mamba)"}
+SYSTEMS = {"Transformer", "Universal Transformer", "Transformer-XL", "GPT-1", "GPT-2", "BERT",
+           "BERT-wwm, BERT-wwm-ext", "RoBERTa", "ERNIE 1.0", "ERNIE 2.0", "XLNet", "MT-DNN", "NEZHA", "UniLM",
+           "ELECTRA", "Star-Transformer", "ResNet 18, 34", "ResNet 50, 101, 152", "RNN", "LSTM", "GRU", "Llama", "T5",
+           "ALiBi (MPT)", "ViT", "Mixture of experts (Mixtral)", "State space (Mamba)"}
 
 
 def loaded(source, *path):
