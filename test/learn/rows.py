@@ -23,8 +23,8 @@ ADAM = "adam(lr = 1e-3, betas = (0.9, 0.98), eps = 1e-9)"
 def add(name, file, model, losses, task, sizes, steps, optimizer, schedule, *, dead, wrong, shifted, **more):
     """`dead`, `wrong`: what is replaced in `file`, or (a dict) in others, for a dead gradient and a wrong mask. `shifted`:
     replaced too, or a tuple of inputs that get the rows of the sample before. `more`: further faults, `target` for tasks.chance,
-    `configs` that have the name of a dim, `recipe`: further settings of it, `data` (with {} for the part) or `tasks` of the
-    recipe where `task` makes files, `waits` for what the compiler does not know yet."""
+    `configs` that have the name of a dim, `recipe`: further settings of it, `named`: its name, `data` (with {} for the
+    part) or `tasks` of the recipe where `task` makes files, `waits` for what the compiler does not know yet."""
     faults = {"dead gradient": dead, "shifted label": shifted, "wrong mask": wrong, **more.pop("faults", {})}
     MODELS[name] = {"file": file, "model": model, "losses": losses, "task": task, "sizes": sizes, "steps": steps,
                     "settings": {"optimizer": optimizer, "schedule": schedule.format(tenth=steps // 10, steps=steps)},
@@ -280,6 +280,12 @@ add("electra", "electra.tn", "Electra", ["mlm", "rtd"], rows(tasks.found_out, 16
           ("gelu(dense(h)))[One: 0]", "gelu(dense(stop_gradient(h))))[One: 0]")],
     wrong=[("sees = iota[S]() < len", "sees = iota[S]() < 1")],
     shifted=[("real(replaced)", "real(if training then flip[T](replaced) else replaced)")])
+add("electra, classes", "electra.tn", "ElectraClassifier", ["ce"], rows(tasks.classified, 16, 3, "ce", segments=True),
+    {"B": 16, "T": 16, "V": 20, "X": 64, "D": 64, "N": 2, "L": 16, "C": 3, "rate": 0.0}, 1000, BERT_ADAM, FALLING,
+    recipe={"init": None, "epochs": None, "groups": None, "clip": "global_norm(1.0)"}, named="glue",
+    dead=[("dropout(h[T: 0], rate)", "dropout(stop_gradient(h)[T: 0], rate)")],
+    wrong=[("electra(embeddings(ids, seg), iota[S]() < len)", "electra(embeddings(ids, seg), iota[S]() < 1)")],
+    shifted=("label",))
 
 # Classes of texts by a relay, and of pictures. What lies behind a mark or in other columns is hidden by the wrong mask.
 add("star_transformer", "star_transformer.tn", "StarTransformer", ["ce"],
@@ -300,7 +306,7 @@ add("resnet", "resnet.tn", "ResNet", ["ce"], rows(shapes.shapes, 3, 16, 1),
     dead=[("fc(mean[Y4, X4](x4))", "fc(stop_gradient(mean[Y4, X4](x4)))")],
     wrong=[("conv1(image)", "conv1(where(iota[X]() < 3, image, 0))")], shifted=("label",), configs=("K",))
 add("resnet, bottleneck", "resnet.tn", "ResNet", ["ce"], rows(shapes.shapes, 3, 16, 1),
-    {"B": 16, "Y": 16, "X": 16, "K": 4, "C0": 8, "C1": 16, "C2": 32, "C3": 64, "C4": 64, "Block": "Bottleneck", "wide": 4}, 300,
+    {"B": 16, "Y": 16, "X": 16, "K": 4, "C0": 8, "C1": 16, "C2": 32, "C3": 64, "C4": 64, "Block": "Bottleneck", "wide": 4}, 500,
     "sgd(lr = 0.05, momentum = 0.9, decay = 1e-4)", FALLING,
     dead=[("fc(mean[Y4, X4](x4))", "fc(stop_gradient(mean[Y4, X4](x4)))")],
     wrong=[("conv1(image)", "conv1(where(iota[X]() < 3, image, 0))")], shifted=("label",), configs=("K",))
