@@ -40,6 +40,7 @@ from tensors import tensor  # noqa: E402
 # Odd sizes that end inside tiles: lengths, heads, widths, vocabulary. `text`: further inputs of the entry `infer` besides ids.
 MODELS = {
     "gpt2": ({"V": 97, "D": 72, "E": 24, "F": 100, "L": 300, "N": 2}, 131, "logits"),
+    "gpt1": ({"V": 97, "D": 72, "E": 24, "F": 100, "L": 300, "N": 2}, 131, "logits"),
     "transformer_xl": ({"V": 97, "D": 72, "H": 3, "F": 100, "M": 67, "N": 2}, 41, "logits"),
     "bert": ({"V": 97, "D": 72, "E": 24, "F": 100, "L": 300, "N": 2}, 67, "h"),
     "xlnet": ({"V": 97, "D": 72, "H": 3, "F": 100, "M": 17, "R": 17, "N": 2}, 67, "h"),
@@ -251,7 +252,8 @@ def walk(name, folder, spoil):
     """The most probable next byte, twenty times: by `tenon generate`, and by running the entry `infer` on the whole text so
     far."""
     sets = MODELS[name][0] | {"V": 256}
-    words, prompt, count = driver.settings(sets) + NUMERICS, "In the beginning", 20
+    words = driver.settings(sets) + NUMERICS + (["--model", "GPT1"] if name == "gpt1" else [])
+    prompt, count = "In the beginning", 20
     prompt = prompt * 5 if name in LONG_PROMPTS else prompt
     text = subprocess.run(["tenon", "generate", driver.model(name + ".tn"), *words, "--init", "--seed", "1", "--greedy",
                            "--prompt", prompt, "--length", str(count), *(["--block", "bytes"] if name == "gpt2" else [])],

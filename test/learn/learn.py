@@ -6,9 +6,10 @@ learn.py FOLDER MODEL..           the models of `rows.py`, each as it is and wit
     --seed N                      of the task (1)
     --target CHIP                 on a GPU, e.g. sm_80; TENON_LIBCUDA can name another driver, as everywhere
 
-A run is `tenon train` by the recipe `small` of the model's own file, with the task's data in place of the recipe's; only the
-entries that it needs are compiled. Its share is how much of the way from chance to optimum the held-out loss has come: at least
-0.9, and no more than 1, since beyond the optimum is only a model that reads what it must not. A fault has to end outside of that.
+A run is `tenon train` by the recipe `small` of the model's own file (`named` of a row: another one), with the task's data in
+place of the recipe's; only the entries that it needs are compiled. Its share is how much of the way from chance to optimum the
+held-out loss has come: at least 0.9, and no more than 1, since beyond the optimum is only a model that reads what it must not. A
+fault has to end outside of that.
 """
 import argparse
 import json
@@ -43,13 +44,13 @@ def edited(text, changes, what):
     return text
 
 
-def with_settings(text, model, settings):
-    """The specification with these settings in the model's recipe `small`."""
-    begin = text.index(f"train {model} as small {{")
+def with_settings(text, row, settings):
+    """The specification with these settings in the model's recipe; None: without that one."""
+    begin = text.index(f"train {row['model']} as {row.get('named', 'small')} {{")
     end = text.index("\n}\n", begin)
     block = text[begin:end]
     for key, value in settings.items():
-        line = f"\n  {key:<10} = {value}"
+        line = "" if value is None else f"\n  {key:<10} = {value}"
         block, found = re.subn(rf"\n  {key} +=.*(\n    .*)*", lambda _, line=line: line, block)
         block += "" if found else line
     return text[:begin] + block + text[end:]
@@ -66,7 +67,7 @@ def specification(folder, row, fault, settings):
                 text = text.replace(narrow, wide)
             text = edited(text, changes.pop(name, []), name)
             if name == row["file"]:
-                text = with_settings(text, row["model"], settings)
+                text = with_settings(text, row, settings)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
     if changes:
@@ -76,7 +77,7 @@ def specification(folder, row, fault, settings):
 
 def prepare(folder, row, seed, shifted, held=HELD):
     """Writes the task's files. Gives the settings of the recipe, the options, and what is trained on and held out."""
-    settings, words, parts = dict(row["settings"]), [], []
+    settings, words, parts = {**row["settings"], **row.get("recipe", {})}, [], []
     for name, samples in (("train", row["sizes"]["B"] * row["steps"]), ("held", held)):
         part = row["task"](random.Random(f"{seed} {name}"), samples)
         parts.append(part)
@@ -101,7 +102,7 @@ def prepare(folder, row, seed, shifted, held=HELD):
 
 def of_model(row):
     """Options of `tenon compile`: the model, its recipe, the sizes."""
-    return ["--model", row["model"], "--recipe", "small", *[
+    return ["--model", row["model"], "--recipe", row.get("named", "small"), *[
         word for name, size in row["sizes"].items() for word in
         ("--bind-recipe" if name in DIMS and name not in row.get("configs", ()) else "--set", f"{name}={size}")]]
 

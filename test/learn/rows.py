@@ -3,6 +3,8 @@
 Replacements are pairs (old, new) by file; the old text has to stand there once.
 """
 import files
+import heads
+import shapes
 import tasks
 
 MODELS = {}
@@ -21,8 +23,8 @@ ADAM = "adam(lr = 1e-3, betas = (0.9, 0.98), eps = 1e-9)"
 def add(name, file, model, losses, task, sizes, steps, optimizer, schedule, *, dead, wrong, shifted, **more):
     """`dead`, `wrong`: what is replaced in `file`, or (a dict) in others, for a dead gradient and a wrong mask. `shifted`:
     replaced too, or a tuple of inputs that get the rows of the sample before. `more`: further faults, `target` for tasks.chance,
-    `configs` that have the name of a dim, `data` (with {} for the part) or `tasks` of the recipe where `task` makes files,
-    `waits` for what the compiler does not know yet."""
+    `configs` that have the name of a dim, `recipe`: further settings of it, `named`: its name, `data` (with {} for the
+    part) or `tasks` of the recipe where `task` makes files, `waits` for what the compiler does not know yet."""
     faults = {"dead gradient": dead, "shifted label": shifted, "wrong mask": wrong, **more.pop("faults", {})}
     MODELS[name] = {"file": file, "model": model, "losses": losses, "task": task, "sizes": sizes, "steps": steps,
                     "settings": {"optimizer": optimizer, "schedule": schedule.format(tenth=steps // 10, steps=steps)},
@@ -137,6 +139,13 @@ add("roberta", "roberta.tn", "Roberta", ["mlm"], documents(files.turns, None, 3 
     data='mlm_blocks(text = "{0}/text.txt", vocab = "{0}/vocab.txt")',
     dead=[("lm_head(h[T: at]", "lm_head(stop_gradient(h)[T: at]")], wrong=[("given[T -> S])", "iota[S]() < 1)")],
     shifted=[OF_OTHERS])
+ONE_PLACE = [((1,), "i32", {"at": 0, "word": 0}), ((1,), "f32", {"weight": 1.0})]
+add("roberta, classes", "roberta.tn", "Roberta", ["ce"],
+    rows(tasks.classified, 16, 3, "ce", padding=0, also=ONE_PLACE),
+    {"B": 16, "T": 16, "K": 1, "V": 20, "D": 64, "N": 2, "L": 18, "pad": 0, "C": 3}, 600, BERT_ADAM, FALLING,
+    recipe={"loss": "ce"},
+    dead=[("dropout(h[T: 0], rate)", "dropout(stop_gradient(h)[T: 0], rate)")], wrong=[("given[T -> S])", "iota[S]() < 1)")],
+    shifted=("label",))
 add("ernie1", "ernie1.tn", "Ernie1", ["mlm", "pair"], documents(files.entities, "pair"), {**LINES, "K": 4}, 500, BERT_ADAM,
     FALLING, data='ernie_masks(text = "{0}/text.txt", vocab = "{0}/vocab.txt", stages = ("char", "phrase", "entity"))',
     dead=[RESTORED, POOLED], wrong=[FIRST],
@@ -159,6 +168,13 @@ add("xlnet", "xlnet.tn", "XLNet", ["plm"], periodic(tasks.in_an_order, masked=3,
     dead=[("dot[D](dropout(g, rate), emb)", "dot[D](stop_gradient(g), emb)")],
     wrong=[("krank < rank[T: at])", "krank < rank[T: at] and iota[S]() < 1)")],
     shifted=("word",))
+
+add("xlnet, classes", "xlnet.tn", "XLNet", ["ce"], rows(heads.classified_at_the_end, 16, 3, "ce", also=ONE_PLACE),
+    {"B": 16, "T": 16, "K": 1, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2, "M": 0, "R": 0, "C": 3}, 600, BERT_ADAM, FALLING,
+    recipe={"loss": "ce"},
+    dead=[("dropout(h, rate)[T: T - 1]", "dropout(stop_gradient(h), rate)[T: T - 1]")],
+    wrong=[("stream[T](h, iota[T](), krank <= rank)", "stream[T](h, iota[T](), krank <= rank and iota[S]() == iota[T]())")],
+    shifted=("label",))
 
 # Classes, spans, tags.
 HEADS = {"B": 16, "T": 16, "V": 20, "D": 64, "N": 2, "L": 16}
@@ -188,6 +204,13 @@ add("gpt1, tasks", "gpt1.tn", "GPT1Tasks", ["clf"],
     "adamw(lr = 2e-3)", FALLING,
     dead=[("dropout(y[T: at], rate)", "dropout(stop_gradient(y)[T: at], rate)")],
     wrong={"gpt2.tn": [("mask  j <= i", "mask  j == i")]}, shifted=("label",))
+add("gpt1, choice", "gpt1.tn", "GPT1Tasks", ["pick", "lm"], rows(heads.answered, 3, 3),
+    {"B": 16, "T": 8, "V": 16, "D": 64, "N": 2, "L": 8, "E": 32, "C": 2, "A": 3}, 1000, "adamw(lr = 3e-3)", FALLING,
+    recipe={"loss": "pick + 0.5 * lm"},
+    dead=[("let    y = body(tokens_embed[V: ids] + positions_embed[L: 0 .. T -> T])\n  let    logits = dot[D](y, tokens_embed)",
+           "let    y = stop_gradient(body(tokens_embed[V: ids] + positions_embed[L: 0 .. T -> T]))\n"
+           "  let    logits = dot[D](y, tokens_embed)")],
+    wrong={"gpt2.tn": [("mask  j <= i", "mask  j == i")]}, shifted=("answer",))
 HELD = 'vocab = "vocab.txt", held_out = 0.51' # of texts what stands behind the second document
 SEVEN = f"""(task(data = ernie_masks(text = "text.txt", {HELD}), loss = mask + capital + document, id = 0),
                 task(data = reorder(text = "text.txt", {HELD}), loss = reorder, id = 1),
@@ -207,6 +230,11 @@ add("mtdnn", "mtdnn.tn", "MTDNN", ["pair"],
     dead=[("classifier(dropout(f, rate))", "classifier(stop_gradient(dropout(f, rate)))")],
     wrong=[("seg, iota[S]() < len)", "seg, iota[S]() < 1)"), ("let    given = iota[T]() < len", "let    given = iota[T]() < 1")],
     shifted=("entail",))
+add("mtdnn, heads", "mtdnn.tn", "MTDNN", ["single", "regress", "rank"], rows(heads.several_heads, 12, 3, 2),
+    {**HEADS, "T": 12, "L": 12, "A": 2}, 500, "adamax(lr = 2e-3)", FALLING, recipe={"loss": "single + regress + rank"},
+    dead=[("dropout(first, rate)", "stop_gradient(first)")],
+    wrong=[("seg, iota[S]() < len)", "seg, iota[S]() < 1)"), ("many_seg, iota[S]() < many_len)", "many_seg, iota[S]() < 1)")],
+    shifted=("accept", "score", "best"))
 
 # Recurrent networks: what stands behind the first place is taken for padding.
 RECURRENT = {"B": 16, "T": 16, "V": 20, "X": 16, "C": 32, "N": 2}
@@ -252,6 +280,12 @@ add("electra", "electra.tn", "Electra", ["mlm", "rtd"], rows(tasks.found_out, 16
           ("gelu(dense(h)))[One: 0]", "gelu(dense(stop_gradient(h))))[One: 0]")],
     wrong=[("sees = iota[S]() < len", "sees = iota[S]() < 1")],
     shifted=[("real(replaced)", "real(if training then flip[T](replaced) else replaced)")])
+add("electra, classes", "electra.tn", "ElectraClassifier", ["ce"], rows(tasks.classified, 16, 3, "ce", segments=True),
+    {"B": 16, "T": 16, "V": 20, "X": 64, "D": 64, "N": 2, "L": 16, "C": 3, "rate": 0.0}, 1000, BERT_ADAM, FALLING,
+    recipe={"init": None, "epochs": None, "groups": None, "clip": "global_norm(1.0)"}, named="glue",
+    dead=[("dropout(h[T: 0], rate)", "dropout(stop_gradient(h)[T: 0], rate)")],
+    wrong=[("electra(embeddings(ids, seg), iota[S]() < len)", "electra(embeddings(ids, seg), iota[S]() < 1)")],
+    shifted=("label",))
 
 # Classes of texts by a relay, and of pictures. What lies behind a mark or in other columns is hidden by the wrong mask.
 add("star_transformer", "star_transformer.tn", "StarTransformer", ["ce"],
@@ -260,12 +294,23 @@ add("star_transformer", "star_transformer.tn", "StarTransformer", ["ce"],
     FALLING,
     dead=[("classify(0.5 * (relay + max[T](h)))", "classify(stop_gradient(0.5 * (relay + max[T](h))))")],
     wrong=[("given = iota[T]() < len", "given = iota[T]() < expand[B](1)")], shifted=("label",))
-add("resnet", "resnet.tn", "ResNet", ["ce"], rows(tasks.shapes, 3, 16, 1),
+add("star_transformer, tags", "star_transformer.tn", "StarTransformer", ["tagged"],
+    rows(tasks.entities, 16, weights=False, loss="tagged", also=LABEL),
+    {"B": 16, "T": 16, "V": 20, "X": 32, "D": 32, "F": 64, "H": 2, "E": 16, "N": 2, "L": 16, "R": 9}, 400, "adam(lr = 2e-3)",
+    FALLING, recipe={"loss": "tagged"},
+    dead=[("tagger(h)", "tagger(stop_gradient(h))")],
+    wrong=[("scale 1 / sqrt(E)  value values", "scale 1 / sqrt(E)  mask j == 1 or j > 2  value values")], shifted=("tag",))
+add("resnet", "resnet.tn", "ResNet", ["ce"], rows(shapes.shapes, 3, 16, 1),
     {"B": 16, "Y": 16, "X": 16, "K": 4, "C0": 8, "C1": 8, "C2": 16, "C3": 32, "C4": 64}, 300,
     "sgd(lr = 0.03, momentum = 0.9, decay = 1e-4)", FALLING,
     dead=[("fc(mean[Y4, X4](x4))", "fc(stop_gradient(mean[Y4, X4](x4)))")],
     wrong=[("conv1(image)", "conv1(where(iota[X]() < 3, image, 0))")], shifted=("label",), configs=("K",))
-add("vit", "vit.tn", "ViT", ["ce"], rows(tasks.shapes, 1, 15, 5),
+add("resnet, bottleneck", "resnet.tn", "ResNet", ["ce"], rows(shapes.shapes, 3, 16, 1),
+    {"B": 16, "Y": 16, "X": 16, "K": 4, "C0": 8, "C1": 16, "C2": 32, "C3": 64, "C4": 64, "Block": "Bottleneck", "wide": 4}, 500,
+    "sgd(lr = 0.05, momentum = 0.9, decay = 1e-4)", FALLING,
+    dead=[("fc(mean[Y4, X4](x4))", "fc(stop_gradient(mean[Y4, X4](x4)))")],
+    wrong=[("conv1(image)", "conv1(where(iota[X]() < 3, image, 0))")], shifted=("label",), configs=("K",))
+add("vit", "vit.tn", "ViT", ["ce"], rows(shapes.shapes, 1, 15, 5),
     {"B": 16, "Y": 15, "X": 15, "P": 5, "C": 1, "D": 32, "E": 16, "N": 2, "K": 4, "std": 0.1}, 400, "adamw(lr = 2e-3)", FALLING,
     dead=[("classifier(h[T: 0])", "classifier(stop_gradient(h)[T: 0])")],
     wrong=[("drop  rate\n    value wv(x)", "drop  rate\n    mask  j < 1\n    value wv(x)")], shifted=("label",), configs=("K",))

@@ -72,7 +72,10 @@ def smoothed(nats, classes, smoothing):
 
 def chance(trained, held, classes=0, smoothing=0.0):
     """The loss of who knows how often each label comes, and nothing else: the frequencies of the training rows, on the held-out
-    ones."""
+    ones; of labels that are reals their mean."""
+    if isinstance(trained.labels[0], float): # squares of distances from the mean
+        mean = sum(trained.labels) / len(trained.labels)
+        return sum((label - mean) ** 2 for label in held.labels) / len(held.labels)
     often = collections.Counter(trained.labels)
     total = collections.Counter() # labels that are pairs, as of two ends of a span, begin with what they are of
     for label, number in often.items():
@@ -212,16 +215,20 @@ def compared(draw, T, digits, first, fillers):
     return ids, length, border, order
 
 
-def classified(draw, rows, T, digits, loss, label="label", fillers=8, segments=False, one_of=None):
-    """The order of two digits; with `one_of` answers of which the text is the only one."""
+def classified(draw, rows, T, digits, loss, label="label", fillers=8, segments=False, one_of=None, padding=None):
+    """The order of two digits; with `one_of` answers of which the text is the only one. `padding`: what stands behind a text for
+    a model that knows lengths by it alone."""
     table, shape = Rows(), (T,) if one_of is None else (one_of, T)
     for _ in range(rows):
         ids, length, border, order = compared(draw, T, digits, 2, fillers)
         ids[length - 1] = 1 # what is read by a model that reads from left to right
+        if padding is not None:
+            ids[length:] = [padding] * (T - length)
         table.add(shape, ids=ids)
         if segments:
             table.add((T,), seg=[int(border <= place) for place in range(T)])
-        table.add(shape[:-1], **({"len": length} if one_of is None else {"len": [length], "at": [length - 1]}))
+        if padding is None:
+            table.add(shape[:-1], **({"len": length} if one_of is None else {"len": [length], "at": [length - 1]}))
         table.add(**{label: order})
         table.counts(loss, order)
     return table
@@ -267,7 +274,7 @@ def asked(draw, rows, T):
     return table
 
 
-def entities(draw, rows, T, weights=True):
+def entities(draw, rows, T, weights=True, loss="ce"):
     """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for a place that
     stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way."""
     table = Rows()
@@ -282,7 +289,7 @@ def entities(draw, rows, T, weights=True):
             before = place > 0 and kinds[place - 1] == kinds[place]
             behind = place + 1 < length and kinds[place + 1] == kinds[place]
             tags.append(0 if kinds[place] == 0 else 4 * (kinds[place] - 1) + (1, 2, 3, 4)[2 * before + behind])
-            table.counts("ce", tags[-1])
+            table.counts(loss, tags[-1])
         table.add((T,), ids=ids, tag=tags + [0] * (T - length))
         if weights:
             table.add((T,), "f32", weight=[float(place < length) for place in range(T)])
@@ -351,28 +358,4 @@ def found_out(draw, rows, T, symbols):
             table.counts("mlm", ids[place], math.log(symbols) if isHidden else 0.0)
         for place in range(length):
             table.counts("rtd", int(isHidden and place in places and draw.randrange(symbols) > 0))
-    return table
-
-
-SHAPES = (("..#..", "..#..", "#####", "..#..", "..#.."), ("#...#", ".#.#.", "..#..", ".#.#.", "#...#"),
-          ("#####", "..#..", "..#..", "..#..", "..#.."), ("#....", "#....", "#....", "#....", "#####"))
-
-
-def shapes(draw, rows, channels, side, step):
-    """One of four shapes of nine points, at a place that is a multiple of `step`, each channel lighter than the noise around it
-    by a step of its own."""
-    table, size = Rows(), len(SHAPES[0])
-    for _ in range(rows):
-        label = draw.randrange(len(SHAPES))
-        top, left = (draw.randrange(0, side - size + 1, step) for _ in range(2))
-        image = [draw.uniform(-0.3, 0.3) for _ in range(channels * side * side)]
-        for channel in range(channels):
-            light = draw.uniform(0.5, 1.5)
-            for y, line in enumerate(SHAPES[label]):
-                for x, point in enumerate(line):
-                    if point == "#":
-                        image[(channel * side + top + y) * side + left + x] += light
-        table.add((channels, side, side), "f32", image=image)
-        table.add(label=label)
-        table.counts("ce", label)
     return table

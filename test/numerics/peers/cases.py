@@ -17,6 +17,7 @@ class Case:
     outputs: dict                         # entry -> names that are compared, at the first batch
     rate: float = 0.5
     adam: bool = False                    # else SGD with momentum 0.9
+    rough: tuple = (1, 1)                 # in f32: how many times the tolerance gradients, and losses of later steps, may differ
 
     def optimizer(self):
         return f"adam(lr = {self.rate})" if self.adam else f"sgd(lr = {self.rate}, momentum = 0.9)"

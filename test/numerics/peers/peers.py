@@ -99,6 +99,9 @@ class Peer:
             print(f"{what}: DIFFERS, {got!r}, expected {want!r}, {apart / bound:.3g} of the tolerance")
         return apart / bound if bound else 0.0
 
+    def rough(self, what):
+        return 1 if self.options.f64 else self.case.rough[what]
+
     def outputs(self):
         worst = 0.0
         for entry, names in self.case.outputs.items():
@@ -133,7 +136,7 @@ class Peer:
         for name, each in told.items():
             total, norm = formulas.probe(name, found[name].values) if name in found else (0.0, 0.0)
             want = each.get("gradient", [0.0, 0.0])
-            bound = TOLERANCE[self.options.f64] * want[1] + FLOOR[self.options.f64] * every
+            bound = (TOLERANCE[self.options.f64] * want[1] + FLOOR[self.options.f64] * every) * self.rough(0)
             worst = max(worst, self.same(f"gradient of {name}, norm", norm, want[1], bound))
             worst = max(worst, self.same(f"gradient of {name}, sum", total, want[0], bound))
         for name in sorted(set(found) - set(told)):
@@ -150,7 +153,8 @@ class Peer:
             if step >= first:
                 got = found["loss"].values[0]
                 want = named[step - first]
-                worst = max(worst, self.same(f"loss of step {step}", got, want, TOLERANCE[self.options.f64] * abs(want)))
+                bound = TOLERANCE[self.options.f64] * abs(want) * (self.rough(1) if step > 0 else 1)
+                worst = max(worst, self.same(f"loss of step {step}", got, want, bound))
         model.close()
         return worst
 
