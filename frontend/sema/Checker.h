@@ -60,6 +60,7 @@ private:
     ast::Range range;
   };
   std::vector<ActiveCall> calls;            // outermost first
+  size_t configsSaid = 0;                   // readings of configs so far, also through names made of them
   size_t randomPlaces = 0;                  // draws so far: a call that drew is not remembered
   std::map<AxisId, ast::Range> axisPlaces;  // where an axis is declared, for related ranges
   std::map<std::string, unsigned> siteUses; // random places met more than once
@@ -181,8 +182,10 @@ private:
   Value layerResults(CallFrame &frame, const ast::Callable &callable, const Body &body, ast::Range range);
   /// The condition of a loop becomes a part of its body; one that is known and makes no sense is warned of.
   void untilStatement(const Instance &instance, const ast::Stmt &statement, Scope *scope, uint32_t body, bool inStack);
-  /// The truth of a condition that has the same one at all depths of the body, and is made of those and numbers alone.
-  std::optional<bool> truthAtAllDepths(NodeId condition, uint32_t body) const;
+  /// Of a condition made of depths and numbers alone: false if it holds at no depth of the body, true if it does at the first.
+  std::optional<bool> truthOfRounds(NodeId condition, uint32_t body) const;
+  /// The same of one that sizes, indices and whole numbers decide, whatever their values.
+  std::optional<bool> provedTruth(NodeId condition);
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);

@@ -133,6 +133,7 @@ struct Thunk {
   std::function<Value()> compute;
   enum class State { New, Busy, Done } state = State::New;
   Value value;
+  bool saysConfig = false; // a config, or whether this is training, has a say in the value
 };
 
 struct Binding {

@@ -259,4 +259,51 @@ row("every step of a stack", "N B T C", {"p": "A, C"}, "$y",
     "use $f = stack[N] $Layer[T, C]\n  let $y: [N, B, T, C] = $f[N]($p[A: some])", LAYER)
 row("a stack of two values", "B T C", {"p": "A, C", "q": "A, C"}, "$a * $b",
     "use $f = stack[N] $Layer[T, C]\n  let ($a, $b) = $f($p[A: some], $q[A: some])", DEEP)
+row("a function of its own", "A C", PQ, "$own($p, $q)", layers="fn $own(x: [..], y: [..]) -> [..] { return sin(x) * y }")
 row("state", "B T C", {"p": "A, C"}, "$p[A: some] * $m[M: 1]", "state $m: [B, M, C] = 0.7\n  next $m = stop_gradient(2 * $m)")
+
+# A mass that is whole at first grows by 0.9 .. 1.1 per round: what is moved by a little ends no loop earlier or later.
+HALTS = """
+layer $Layer[B, T, C](x: [B, T, C], mass: [B], rounds: i32[]) -> ([B, T, C], [B], i32[]) {
+  use   l = Linear[C -> C]
+  param v: [C] ~ normal(1)
+  until min(mass) > LIMIT
+  let   y = STEP
+  return y, mass + 1 + 0.1 * sin(mean[T](dot[C](y, v))), rounds + 1
+}"""
+MIXED = "x + sin(l(x)) * v / real(depth + 1)"
+
+
+def halts(name, step=MIXED, limit="2.5", loop="loop[W]"):
+    """The rounds are a factor of the result, so that one of another number would be seen."""
+    row("until: " + name, "B T C", {"p": "A, C"}, "$y * real($k + 1) + expand[T, C]($m)",
+        f"use $f = {loop} $Layer[B, T, C]\n  let ($y, $m, $k) = $f($p[A: some], real(ids[T: 0] mod 2), 0)",
+        HALTS.replace("STEP", step).replace("LIMIT", limit))
+
+
+halts("the mass of every row")
+halts("no round", limit="-1")
+halts("all rounds", limit="99")
+halts("rows that stay", "where(expand[T, C](mass) > 1.5, x, x * v + sin(l(x)))")
+halts("draws", "x + dropout(sin(l(x)) * v, 0.3)")
+halts("layers in turns", "if depth mod 2 == 0 then sin(l(x)) else x * v")
+halts("at most as many as places", loop="loop[T]")
+
+
+def scans(name, body, result="$y", axes="T B C", lets="", params=None):
+    row("scan: " + name, axes, (params or {"p": "A, C", "q": "C, E", "h": "C"}) | {"w": "C, C2"}, result,
+        f"let $x = sin($p[A: some])\n  {lets}let $y = scan(t: T) {{ carry h: [B, C] = expand[B]($h) {body} }}")
+
+
+NEXT = "let new = tanh(dot[C2](h[C -> C2], $w) / 8 + $x[T: t])"
+scans("a carry", f"{NEXT} next h = new yield new * h", params={"p": "A, C", "h": "C"})
+scans("rows that ended", f"{NEXT} next h = where(ids[T: 0] mod 7 >= t, new, h) yield h", params={"p": "A, C", "h": "C"})
+scans("backwards", f"{NEXT.replace('$x[', 'flip[T]($x)[')} next h = new yield new", "flip[T]($y)", params={"p": "A, C", "h": "C"})
+scans("the last one", f"{NEXT} next h = new yield new", "$y[T: T - 1] ^ 2", "B C", params={"p": "A, C", "h": "C"})
+scans("two carries", f"carry s: [B, C] = expand[B](exp($q)) {NEXT} next h = new next s = 0.75 * s + new * $q yield new * s",
+      params={"p": "A, C", "h": "C", "q": "C"})
+scans("a whole number", f"carry n: i32[B] = ids[T: 0] {NEXT} next n = (n + t) mod 5 next h = new yield new * real(n) + real(t)",
+      params={"p": "A, C", "h": "C"})
+scans("draws", NEXT.replace("$x[T: t]", "dropout($x[T: t], 0.3)") + " next h = new yield new", params={"p": "A, C", "h": "C"})
+scans("a scan inside", f"{NEXT} let near = scan(s: N) {{ carry z: [B, C] = new next z = sin(z * $q + real(s)) yield z }} "
+      "next h = near[N: N - 1] yield new * near[N: 1]", params={"p": "A, C", "h": "C", "q": "C"})

@@ -221,12 +221,11 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
   return *first != 0;
 }
 
-std::optional<bool> Checker::truthAtAllDepths(NodeId condition, uint32_t body) const {
+std::optional<bool> Checker::truthOfRounds(NodeId condition, uint32_t body) const {
   AtDepths at(graph, condition);
   if (at.depths.size() > at.depths.count(body))
     return std::nullopt; // other loops have a say
   const StackInfo &info = graph.entry.stacks[body];
-  std::optional<double> first;
   const int64_t count = at.depths.empty() ? 1 : std::min<int64_t>(info.count.constant(), kMostDepthsLooked);
   if (!at.depths.empty() && info.count.constant() > kMostDepthsLooked)
     return std::nullopt;
@@ -234,11 +233,24 @@ std::optional<bool> Checker::truthAtAllDepths(NodeId condition, uint32_t body) c
     if (!at.depths.empty())
       at.depths[body] = depth;
     const auto value = at.value();
-    if (!value || (first && (*first != 0) != (*value != 0)))
+    if (!value)
       return std::nullopt;
-    first = value;
+    if (*value != 0)
+      return depth == info.first ? std::optional(true) : std::nullopt;
   }
-  return first ? std::optional(*first != 0) : std::nullopt;
+  return false;
+}
+
+std::optional<bool> Checker::provedTruth(NodeId condition) {
+  const ast::Range place = graph[condition].range;
+  for (const bool truth : {true, false}) {
+    const IndexProof proof = proveCondition(graph.entry, truth ? condition : graph.unary(Op::Not, condition, place), {});
+    if (!session.spendProof(place, proof.effort))
+      return std::nullopt;
+    if (proof.proved)
+      return truth;
+  }
+  return std::nullopt;
 }
 
 // ---- rounds

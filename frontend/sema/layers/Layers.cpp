@@ -84,20 +84,10 @@ Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const 
   return result;
 }
 
-/// Whether the text of an expression says a name but `depth`: a config may be there to switch the condition off.
-static bool saysNames(const ast::Expr &expression) {
-  using Kind = ast::Expr::Kind;
-  if (expression.kind == Kind::Name)
-    return expression.text != "depth" && expression.text != "true" && expression.text != "false";
-  const bool isSimple = expression.kind == Kind::Neg || expression.kind == Kind::Not || expression.kind == Kind::Binary ||
-                        expression.kind == Kind::If || expression.kind == Kind::Tuple || expression.kind == Kind::Int ||
-                        expression.kind == Kind::Real;
-  return !isSimple || std::any_of(expression.operands.begin(), expression.operands.end(),
-                                  [](const ast::ExprPtr &operand) { return saysNames(*operand); });
-}
-
 void Checker::untilStatement(const Instance &instance, const ast::Stmt &statement, Scope *scope, uint32_t body, bool inStack) {
+  const size_t before = configsSaid;
   const Value stop = evaluate(scope, statement.value);
+  const bool mayBeSwitched = configsSaid != before; // a config may be there to switch the condition off
   const bool isLooped = instance.repeat == ast::Stmt::Repeat::Loop;
   const bool isTruth = stop.kind == Value::Kind::Bool ||
                        (stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty());
@@ -109,15 +99,16 @@ void Checker::untilStatement(const Instance &instance, const ast::Stmt &statemen
     return;
   StackInfo &info = graph.entry.stacks[body];
   const NodeId node = tensor(stop, statement.value->range);
-  const std::optional<bool> always = info.count == Size(0) ? std::nullopt : truthAtAllDepths(node, body);
-  if (always && info.first == 0 && !saysNames(*statement.value)) {
+  const std::optional<bool> known = info.count == Size(0) ? std::nullopt : truthOfRounds(node, body);
+  const bool isAsked = info.count != Size(0) && info.first == 0 && !mayBeSwitched;
+  if (const auto truth = known || !isAsked ? known : provedTruth(node); truth && isAsked) {
     if (auto *mistake = session.warning("T0117", statement.value->range,
-                                        *always ? "`until` is true from the start: loop " + instance.name + " runs no round"
-                                                : "`until` is true at no depth: loop " + instance.name + " always runs " +
-                                                      text(instance.count) + " rounds"))
+                                        *truth ? "`until` is true from the start: loop " + instance.name + " runs no round"
+                                               : "`until` is true at no depth: loop " + instance.name + " always runs " +
+                                                     text(instance.count) + " rounds"))
       mistake->notes.push_back({"help", "the condition is asked in front of each round: say it of what the rounds change"});
   }
-  if (always != false)
+  if (known != false)
     info.until = node;
 }
 

@@ -57,11 +57,14 @@ Value Checker::force(const std::shared_ptr<Thunk> &thunk, ast::Range use) {
   }
   if (thunk->state == Thunk::State::New) {
     thunk->state = Thunk::State::Busy;
+    const size_t before = configsSaid;
     Value value = thunk->compute();
+    thunk->saysConfig = configsSaid != before;
     thunk->value = std::move(value);
     thunk->state = Thunk::State::Done;
     thunk->compute = nullptr;
   }
+  configsSaid += thunk->saysConfig;
   return thunk->value;
 }
 
@@ -83,8 +86,10 @@ std::vector<std::string> Checker::visibleNames(Scope *scope, bool axesOnly) {
 Value Checker::lookup(Scope *scope, const ast::Name &name) {
   if (name.text == "true" || name.text == "false")
     return Value::ofBool(name.text == "true");
-  if (name.text == "training")
+  if (name.text == "training") {
+    ++configsSaid;
     return Value::ofBool(request.training);
+  }
   if (name.text == "depth") {
     if (staticDepth) {
       usedStaticDepth = true;
@@ -96,8 +101,10 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
     return poison();
   }
   for (Scope *at = scope; at; at = at->up) {
-    if (auto found = at->names.find(name.text); found != at->names.end())
+    if (auto found = at->names.find(name.text); found != at->names.end()) {
+      configsSaid += found->second.kind == ast::Stmt::Kind::Config;
       return force(found->second.thunk, name.range);
+    }
     if (auto found = at->axes.find(name.text); found != at->axes.end() && name.text != "..") {
       Size product = 1;
       bool runtime = false;

@@ -7,6 +7,7 @@ some units: what grows goes through tanh.
 import random
 
 import blocks
+import loops
 import recurrences
 import scores
 import windows
@@ -85,7 +86,7 @@ class Specification:
         for name, axes in [(name, axes) for name, axes in self.reals.items() if name[0] == "v"] + self.integers:
             places = " + ".join(f"{factor} * iota[{axis}]()" for axis, factor in zip(axes, (13, 7, 29, 3, 5)))
             total = (f"{self.draw.choice(['sum', 'mean'])}(real({name}) * sin(0.1 * real(({places} + 5) mod 67)))" if axes
-                     else f"sin({name})")
+                     else f"sin(real({name}))")
             losses.append(f"of_{name}")
             self.text(f"loss of_{name} = {total}")
         if not losses:
@@ -348,6 +349,7 @@ each(scores.SCORES, scores.build)
 each(blocks.BLOCKS, blocks.build)
 each(recurrences.SCANS, recurrences.build)
 each(windows.WINDOWS, windows.build)
+each(loops.LOOPS, loops.build)
 
 
 @construct

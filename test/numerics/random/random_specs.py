@@ -10,10 +10,10 @@ it.
 usage: random_specs.py [--first SEED | --fresh [SEED]] [--number N] [--length CONSTRUCTS] [--only I,J,..] [--walks N] [--walk
 SEED] [--spoil]
 
-The defaults make 56 specifications. Checked: they have every construct, every function of the language, the lengths and widths
-below, and what they compile to every op of the dialect and every optional part of a fused attention. A specification that fails
-is printed with its seed and reduced to the constructs that it needs to fail; `--first SEED --number 1 --only I,J` runs that
-again.
+The defaults make 56 specifications. Checked: they have every construct, every function and keyword of the language, the lengths
+and widths below, and what they compile to every op of the dialect and every optional part of a fused attention. A specification
+that fails is printed with its seed and reduced to the constructs that it needs to fail; `--first SEED --number 1 --only I,J` runs
+that again.
 --fresh draws the first seed anew and prints it (`--fresh SEED` runs that one again); nothing is asked about what the
 specifications contain.
 --spoil changes one number of one side in every specification: each must be noticed.
@@ -33,15 +33,15 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 import driver  # noqa: E402
 import generate  # noqa: E402
+import keywords  # noqa: E402
 import library  # noqa: E402
 import walk  # noqa: E402
 from tensors import Tensor, count, tensor  # noqa: E402
 
 FORMS = {"fused": ("f64", []), "decomposed": ("f64", ["--decomposed"]), "f32": ("f32", [])}
 BOUND = {"f64": 1e-10, "f32": 1e-3}  # of the largest value of a tensor, or of 1 % of the largest gradient
-# Functions that no random specification can have: distributions stand in initializers, the last two are not supported yet
-# (op_gradients.py proves both).
-ELSEWHERE = {"trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "sample", "top"}
+# Functions that no random specification has: distributions, which say initial values alone; parameters are drawn here.
+ELSEWHERE = {"trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal"}
 # Losses that weigh each row in another way cannot be cut in slices (e2e/slices.test proves it); these specifications are
 # differentiated in f32 and f64 (e2e/loss-scale.test has f16, e2e/split-parameters.test parameters in two halves, joined). Maps
 # are made where a target takes attention apart (lowering/decompose/, plugin/).
@@ -223,6 +223,7 @@ def coverage(made, walks, found):
     with open(os.path.join(ROOT, "frontend", "sema", "builtins", "Builtins.cpp"), encoding="utf-8") as file:
         names = set(re.findall(r'\{"(\w+)",\s*(?:&Checker::\w+Builtin\}|\{Op::)', file.read()))
     missing = [f"the function {name}" for name in sorted(names - ELSEWHERE) if not re.search(rf"\b{name}\b", texts)] + sizes(made)
+    missing += [f"the keyword {word}" for word in keywords.calculating() if not re.search(rf"\b{word}\b", texts)]
     wanted = wanted_ops()
     missing += [f"the op {op}" for op in sorted(wanted - found)]
     missing += [function.__name__ for function in generate.CONSTRUCTS if not any(function in single.picked for single in made)]
