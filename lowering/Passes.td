@@ -304,13 +304,14 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
     results and temporaries; S5 what is read is an input, at a place, or a result that has one; S6 a parameter in panels is
     read as it lies; S7 a contraction that reads panels reads those of a parameter or of a pack; S8 a kernel for which
     something is to be chosen says it for the variant of the code; S9 it is a form that the kernel has, with the numbers and
-    lists of that form; S10 each is one that the form allows; S11 a block of a GPU has threads and shared memory for the tile,
-    and its passes can make the folds; S12 panels are those in which the target reads weights; S13 the tiles of a kernel have
-    all points of its op's parallel domain; S14 what is chosen takes no more scratch and no longer temporaries than there are;
-    S15 in all variants of the code the same temporaries; S16 rows that lie apart (`tenon.row_steps`) are of results that
-    kernels of the block alone read, and begin at multiples of 16 bytes; S17 a tensor, with what stands between its rows, lies
-    inside its slot, or its parameters' arena, in every iteration of the loops around; S18 an optimizer has a parameter to
-    train; S19 no more loops are in each other than the target has room for indices of (8 on the CPU). Sizes over the dims are
+    lists of that form; S10 each is one that the form allows; S11 a block of a GPU has threads and shared memory for the
+    tile, its passes can make the folds, all threads that read a fold get it, and they wait where they must; S12 panels are
+    those in which the target reads weights; S13 the tiles of a kernel have all points of its op's parallel domain; S14 what
+    is chosen takes no more scratch and no longer temporaries than there are; S15 in all variants of the code the same
+    temporaries; S16 rows that lie apart (`tenon.row_steps`) are of results that kernels of the block alone read, and begin
+    at multiples of 16 bytes; S17 a tensor, with what stands between its rows, lies inside its slot, or its parameters'
+    arena, in every iteration of the loops around; S18 an optimizer has a parameter to train; S19 no more loops are in each
+    other than the target has room for indices of (8 on the CPU). Sizes over the dims are
     compared at points that tell products of different dims apart.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,

@@ -83,7 +83,7 @@ AttentionFragments::Fragments AttentionFragments::linesOf(Value memory, const Ti
 }
 
 Value AttentionFragments::pack(Value low, Value high) {
-  auto name = builder.getStringAttr(stored.isF16() ? "llvm.nvvm.ff2f16x2.rn" : "llvm.nvvm.ff2bf16x2.rn");
+  auto name = builder.getStringAttr("llvm.nvvm.ff2" + elementModel(stored).name() + "x2.rn");
   Value both = LLVM::CallIntrinsicOp::create(builder, VectorType::get({2}, stored), name, ValueRange{high, low}).getResult(0);
   return LLVM::BitcastOp::create(builder, builder.getI32Type(), both);
 }

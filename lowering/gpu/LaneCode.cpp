@@ -112,7 +112,8 @@ bool readsAny(Operation &op, const llvm::DenseSet<Value> &values) {
   return any;
 }
 
-/// Such vectors are aligned: places are to 64 bytes, and rows begin at multiples of the elements.
+/// No choice: with the count that is chosen it follows from type, row steps and indices, all in the schedule. Such vectors are
+/// aligned: places are to 64 bytes, and rows begin at multiples of the elements.
 bool LaneCode::areNeighbours(Value tensor, ValueRange indices) const {
   const int64_t count = int64_t(lanes.size());
   const RankedTensorType type = storedType(tensor);

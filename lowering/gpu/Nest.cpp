@@ -43,32 +43,25 @@ public:
       return makeChoice(nest.getContext(), kElements,
                         {{"threads", threadsFor(elements())}, {"vector", lanes}, {"apart", usefulApart(lanes)}});
     }
-    if (readsAcrossRows())
-      return makeChoice(nest.getContext(), kRows, {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}},
-                        loops.chooseRows(kThreadsOfRows));
+    if (readsAcrossRows()) {
+      SmallVector<ChosenList> lists = loops.chooseRows(kThreadsOfRows);
+      lists.push_back(RowBarriers(nest, loops, kThreadsOfRows, kRowsOfBlock).choose());
+      return makeChoice(nest.getContext(), kRows, {{"rows", kRowsOfBlock}, {"threads", kThreadsOfRows}}, lists);
+    }
     return chooseRow(loops.mostLanes());
   }
 
   LogicalResult generate(LaunchSequence &sequence) {
-    const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
-    const ChoiceNumber ofElements{"apart", 1, hasLoops() ? 1 : kMostApart};
-    SmallVector<ChoiceForm> forms{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}, ofElements}}};
-    if (!flattened || !rows.empty())
-      forms.push_back({kRow, {ofBlock}, loops.listsOfRow()});
-    if (!flattened && readsAcrossRows())
-      forms.push_back({kRows, {{"rows", 2, 32, 1, true}, ofBlock}, loops.listsOfRows()});
-    ColumnFolds columns(nest, flattened);
-    if (columns.fits())
-      forms.push_back(columns.form());
-    FailureOr<Choice> choice = sequence.choiceOf(nest, forms);
+    FailureOr<Choice> choice = sequence.choiceOf(nest, forms());
     if (failed(choice) || failed(checkScalars(nest)))
       return failure();
     perBlock = choice->form() != kElements;
     if (choice->form() == kRow)
       flattened = {};
-    if ((choice->form() == kRow || choice->form() == kRows) && failed(loops.read(*choice)))
-      return failure();
     rowsOfBlock = choice->number("rows").value_or(1);
+    barriers.emplace(nest, loops, *choice->number("threads"), rowsOfBlock);
+    if ((choice->form() == kRow || choice->form() == kRows) && (failed(loops.read(*choice)) || failed(barriers->read(*choice))))
+      return failure();
     vector = choice->number("vector").value_or(1);
     apart = choice->number("apart").value_or(1);
     if (!perBlock && vector > 1 && apart > 1)
@@ -82,7 +75,7 @@ public:
     nest.walk([&](DrawOpInterface) { launch.draws = true; });
     launch.threads = *choice->number("threads");
     if (choice->form() == ColumnFolds::kForm)
-      return columns.generate(sequence, *choice, launch);
+      return ColumnFolds(nest, flattened).generate(sequence, *choice, launch);
     launch.blocks = [this, threads = launch.threads](EntryCode &code) {
       return blocksFor(code, perBlock ? code.size(elements()) : vectors(code), perBlock ? rowsOfBlock : apart * threads);
     };
@@ -99,6 +92,23 @@ public:
   }
 
 private:
+  /// What may be chosen.
+  SmallVector<ChoiceForm> forms() {
+    const ChoiceNumber ofBlock{"threads", 32, 1024, 32};
+    const ChoiceNumber ofElements{"apart", 1, hasLoops() ? 1 : kMostApart};
+    SmallVector<ChoiceForm> all{{kElements, {ofBlock, {"vector", 1, lanesOfElements(), 1, true}, ofElements}}};
+    auto addRows = [&](StringRef name, SmallVector<ChoiceNumber> numbers, SmallVector<ChoiceList> lists) {
+      lists.push_back(RowBarriers::listOf(nest));
+      all.push_back({name, std::move(numbers), std::move(lists)});
+    };
+    if (!flattened || !rows.empty())
+      addRows(kRow, {ofBlock}, loops.listsOfRow());
+    if (!flattened && readsAcrossRows())
+      addRows(kRows, {{"rows", 2, 32, 1, true}, ofBlock}, loops.listsOfRows());
+    if (ColumnFolds columns(nest, flattened); columns.fits())
+      all.push_back(columns.form());
+    return all;
+  }
   void findInner() {
     EachOp each;
     bool alone = true;
@@ -149,7 +159,9 @@ private:
   }
   DictionaryAttr chooseRow(int64_t lanes) {
     const int64_t threads = threadsFor(inner.floorDiv(lanes));
-    return makeChoice(nest.getContext(), kRow, {{"threads", threads}}, loops.chooseRow(threads, lanes));
+    SmallVector<ChosenList> lists = loops.chooseRow(threads, lanes);
+    lists.push_back(RowBarriers(nest, loops, threads, 1).choose());
+    return makeChoice(nest.getContext(), kRow, {{"threads", threads}}, lists);
   }
   bool hasLongRows() {
     auto known = dyn_cast<AffineConstantExpr>(inner), count = dyn_cast<AffineConstantExpr>(product(rows, nest.getContext()));
@@ -184,15 +196,6 @@ private:
       Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, row, count);
       body(minimum(builder, row, subtract(builder, count, constant(builder, 1))), exists);
     });
-  }
-
-  /// Whether the first thread of a row alone needs a value of it. (Others may divide whole numbers by what they have.)
-  bool isOnlyPut(Value value) {
-    return isa<FloatType>(value.getType()) && llvm::all_of(value.getUsers(), [&](Operation *user) {
-             return user->getBlock() == &block &&
-                    (isa<PutOp>(user) || (user->getNumRegions() == 0 && !isa<AtOp>(user) &&
-                                          llvm::all_of(user->getResults(), [&](Value of) { return isOnlyPut(of); })));
-           });
   }
 
   SmallVector<AffineExpr> sizes() {
@@ -263,23 +266,21 @@ private:
     });
   }
 
-  /// The folds of a row whose space threads share; how many of them have combined behind a barrier of their own.
-  unsigned emitFolds(KernelCode &code, ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step) {
+  /// The folds of a pass over a row whose space threads share.
+  void emitFolds(KernelCode &code, ScalarCode &scalars, ArrayRef<FoldOp> folds, Value first, Value step) {
     FoldOp fold = folds.front();
     if (loops.isOnline(folds)) {
       FoldOp sum = folds.back();
-      MaximumAndSum both = foldOnline(code, scalars, fold, isOnlyPut(sum.getValue()));
+      MaximumAndSum both = foldOnline(code, scalars, fold, !loops.isBroadcast(sum));
       scalars.bind(fold.getValue(), both.maximum);
       scalars.bind(sum.getValue(), both.sum);
-      return 2;
+      return;
     }
     const int64_t lanes = loops.vectorOf(fold);
     SmallVector<Value> parts = lanes == 1 ? SmallVector<Value>{scalars.foldPart(fold, first, step)}
                                           : foldLanes(code, scalars, folds, first, step, lanes);
     for (auto [one, part] : llvm::zip_equal(folds, parts))
-      scalars.bind(FoldOp(one).getValue(),
-                   code.combineBlock(FoldOp(one).getKind(), part, rowsOfBlock, isOnlyPut(FoldOp(one).getValue())));
-    return code.threads > rowsOfBlock ? unsigned(folds.size()) : 0;
+      scalars.bind(FoldOp(one).getValue(), code.combineBlock(FoldOp(one).getKind(), part, rowsOfBlock, !loops.isBroadcast(one)));
   }
 
   void emitRow(KernelCode &code, ScalarCode &scalars, Value row, Value exists) {
@@ -295,17 +296,15 @@ private:
       else
         body();
     };
-    RowBarriers barriers(code, nest);
     llvm::DenseSet<Operation *> known; // with one before them
     for (Operation &op : block) {
-      unsigned combined = 0;
-      auto fold = dyn_cast<FoldOp>(op);
       if (known.contains(&op))
         continue;
-      barriers.before(op);
-      if (fold) {
+      if (isa<EachOp, PutOp>(op) && barriers->isBefore(op))
+        code.barrier();
+      if (auto fold = dyn_cast<FoldOp>(op)) {
         SmallVector<FoldOp> folds = loops.passOf(fold);
-        combined = emitFolds(code, scalars, folds, first, step);
+        emitFolds(code, scalars, folds, first, step);
         known.insert(folds.begin(), folds.end());
       } else if (auto each = dyn_cast<EachOp>(op)) {
         ifRow({}, [&] { emitEach(code, scalars, each, first, step); });
@@ -315,11 +314,9 @@ private:
       } else {
         scalars.emitOp(op);
       }
-      barriers.after(op, combined);
     }
-    auto count = dyn_cast<AffineConstantExpr>(elements());
-    if (!count || count.getValue() > rowsOfBlock)
-      barriers.end();
+    if (barriers->isAtEnd())
+      code.barrier();
   }
 
   NestOp nest;
@@ -328,6 +325,7 @@ private:
   EachOp flattened;                    // null: rows alone are the parallel space
   AffineExpr inner;                    // the most places of an inner dimension of a row, where these are known
   RowLoops loops;                      // of a row
+  std::optional<RowBarriers> barriers; // of a row, as read
   bool perBlock = false;               // a block per row, or for several
   int64_t rowsOfBlock = 1, vector = 1; // vector: elements beside each other that are a thread's
   int64_t apart = 1;                   // the same of elements that lie apart, where they are no vector

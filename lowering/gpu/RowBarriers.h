@@ -1,41 +1,34 @@
-// The barriers of a block that has a row of a nest.
+// The barriers of a block that has rows of a nest, as they are chosen, for Nest.cpp: where the threads of a row wait for each
+// other. The list `barrier` of `tenon.chosen` has a truth value for each put and loop of puts, of what stands before it, and one
+// for the row's end. The barriers of combining folds are not among them: they belong to the fold.
 #pragma once
-#include "lowering/gpu/Launch.h"
+#include "lowering/gpu/RowLoops.h"
 
 namespace tenon::gpu {
 
-/// Where the threads of a row wait for each other. A result may lie where an operand lies whose element is read before: whatever
-/// others still read is read before something is put. Between a row and the next one a barrier is behind the memory in which a
-/// fold combines: one that is there for another reason, or that of another fold, will do.
 class RowBarriers {
 public:
-  RowBarriers(KernelCode &code, NestOp nest) : code(code), nest(nest) {}
-  void before(mlir::Operation &op) {
-    if (isReading && mlir::isa<EachOp, PutOp>(op))
-      wait();
-  }
-  /// `folds`: that combined, each behind a barrier.
-  void after(mlir::Operation &op, unsigned folds) {
-    auto at = mlir::dyn_cast<AtOp>(op);
-    const bool mayBeWritten = at && llvm::is_contained(nest->getResultTypes(), at.getTensor().getType());
-    isReading = folds == 0 && (isReading || mayBeWritten || mlir::isa<EachOp, FoldOp>(op));
-    isCombining |= folds > 0;
-    combined += folds;
-  }
-  void end() {
-    if (combined == 1 && isCombining)
-      wait();
-  }
+  /// Of loops that are chosen or read; `threads` and `rows`: of a block.
+  RowBarriers(NestOp nest, const RowLoops &loops, int64_t threads, int64_t rows);
+  /// Barriers where the threads must wait, and nowhere else.
+  ChosenList choose() const;
+  /// What the list may be, whatever the loops are.
+  static ChoiceList listOf(NestOp nest);
+  /// Takes what the choice says. Fails where one is missing, which is reported at the nest.
+  mlir::LogicalResult read(const Choice &choice);
+
+  /// As read.
+  bool isBefore(mlir::Operation &put) const;
+  bool isAtEnd() const { return list.back() != 0; }
 
 private:
-  void wait() {
-    code.barrier();
-    isReading = isCombining = false;
-  }
-  KernelCode &code;
+  void overPlaces(llvm::function_ref<bool(size_t, bool)> waits) const;
+
   NestOp nest;
-  bool isReading = false, isCombining = false; // since the last barrier
-  unsigned combined = 0;
+  const RowLoops &loops;
+  int64_t threads, rows;
+  llvm::SmallVector<mlir::Operation *> puts; // and loops of puts, in their order
+  llvm::SmallVector<int64_t> list;           // as read
 };
 
 } // namespace tenon::gpu

@@ -87,20 +87,41 @@ SmallVector<int64_t> RowLoops::choosePasses(MutableArrayRef<int64_t> lanes) cons
   return passes;
 }
 
-SmallVector<ChosenList> RowLoops::chooseRow(int64_t threads, int64_t lanes) const {
-  auto own = llvm::map_to_vector(ops, [&](Operation *op) { return std::min(lanes, mostLanesOf(op)); });
-  SmallVector<int64_t> ofEach = chooseApart(threads, own), passes = choosePasses(own);
-  return {{"vector", own}, {"apart", ofEach}, {"pass", passes}};
+/// Whether the first thread of a row alone needs a value of it. (Others may divide whole numbers by what they have.)
+bool RowLoops::isOnlyPut(Value value) const {
+  return isa<FloatType>(value.getType()) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+           return user->getParentOp() == nest &&
+                  (isa<PutOp>(user) || (user->getNumRegions() == 0 && !isa<AtOp>(user) &&
+                                        llvm::all_of(user->getResults(), [&](Value of) { return isOnlyPut(of); })));
+         });
 }
 
-SmallVector<ChosenList> RowLoops::chooseRows(int64_t threads) const {
-  return {{"apart", chooseApart(threads, SmallVector<int64_t>(ops.size(), 1))}};
+SmallVector<int64_t> RowLoops::chooseBroadcasts() const {
+  return llvm::map_to_vector(folds, [&](FoldOp fold) { return int64_t(!isOnlyPut(FoldOp(fold).getValue())); });
+}
+
+SmallVector<ChosenList> RowLoops::chooseRow(int64_t threads, int64_t lanes) {
+  vector = llvm::map_to_vector(ops, [&](Operation *op) { return std::min(lanes, mostLanesOf(op)); });
+  apart = chooseApart(threads, vector);
+  pass = choosePasses(vector);
+  broadcast = chooseBroadcasts();
+  return {{"vector", vector}, {"apart", apart}, {"pass", pass}, {"broadcast", broadcast}};
+}
+
+SmallVector<ChosenList> RowLoops::chooseRows(int64_t threads) {
+  vector.assign(ops.size(), 1);
+  apart = chooseApart(threads, vector);
+  pass = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(folds.size())));
+  broadcast = chooseBroadcasts();
+  return {{"apart", apart}, {"broadcast", broadcast}};
 }
 
 SmallVector<ChoiceList> RowLoops::listsOfRows() const {
-  return {{"apart", "loop of puts", llvm::map_to_vector(eaches, [](EachOp each) {
-             return ChoiceNumber{"apart", 1, mayLieApart(ownOps(each.getBody().front()), 1) ? kMostApart : 1};
-           })}};
+  auto ofEach = llvm::map_to_vector(eaches, [](EachOp each) {
+    return ChoiceNumber{"apart", 1, mayLieApart(ownOps(each.getBody().front()), 1) ? kMostApart : 1};
+  });
+  return {{"apart", "loop of puts", ofEach},
+          {"broadcast", "fold", SmallVector<ChoiceNumber>(folds.size(), ChoiceNumber{"broadcast", 0, 1})}};
 }
 
 SmallVector<ChoiceList> RowLoops::listsOfRow() const {
@@ -123,7 +144,8 @@ LogicalResult RowLoops::read(const Choice &choice) {
   pass = llvm::to_vector(choice.list("pass"));
   if (pass.empty()) // each fold by itself
     llvm::append_range(pass, llvm::seq<int64_t>(0, int64_t(folds.size())));
-  return success(succeeded(checkApart(*choice.number("threads"))) && succeeded(checkPasses()));
+  broadcast = llvm::to_vector(choice.list("broadcast"));
+  return success(succeeded(checkApart(*choice.number("threads"))) && succeeded(checkPasses()) && succeeded(checkBroadcasts()));
 }
 
 LogicalResult RowLoops::checkApart(int64_t threads) const {
@@ -152,9 +174,20 @@ LogicalResult RowLoops::checkPasses() const {
   return success();
 }
 
+LogicalResult RowLoops::checkBroadcasts() const {
+  for (auto [i, fold] : llvm::enumerate(folds))
+    if (!isBroadcast(fold) && !isOnlyPut(FoldOp(fold).getValue()))
+      return NestOp(nest).emitOpError("expects in ") // S11
+             << kChosen << " broadcast 1 for a fold whose value other threads read than the one that puts it, got 0 for fold "
+             << i;
+  return success();
+}
+
 int64_t RowLoops::vectorOf(Operation *op) const { return lanesOfOp(op, vector); }
 
 int64_t RowLoops::apartOf(EachOp op) const { return apart[size_t(llvm::find(eaches, op) - eaches.begin())]; }
+
+bool RowLoops::isBroadcast(FoldOp fold) const { return broadcast[size_t(llvm::find(folds, fold) - folds.begin())] != 0; }
 
 SmallVector<FoldOp> RowLoops::passOf(FoldOp first) const {
   const size_t begin = size_t(llvm::find(folds, first) - folds.begin());

@@ -1,4 +1,5 @@
 #include "lowering/gpu/Warpgroups.h"
+#include "dialect/ElementModel.h"
 
 using namespace mlir;
 
@@ -220,7 +221,7 @@ void multiplyAsync(ImplicitLocOpBuilder &builder, Type element, ArrayRef<Value> 
                    MutableArrayRef<Value> sums, bool isFirst) {
   const size_t count = sums.size();
   const bool isFragment = a.size() == 4;
-  const std::string type = element.isF16() ? "f16" : "bf16";
+  const std::string type = elementModel(element).name().str(); // PTX has the names of the table
   auto order = [&](int side) { return std::string(operands[side].alongDepth ? ", 0" : ", 1"); };
   const std::string text = "{ .reg .pred p; setp.ne.b32 p, " + std::string(isFirst ? "0" : "1") +
                            ", 0; wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * count) + "k16.f32." + type + "." + type +

@@ -381,9 +381,8 @@ struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
 } // namespace
 
 void applyNumerics(func::FuncOp function) {
-  MLIRContext *context = function.getContext();
-  for (Type narrow : {Type(BFloat16Type::get(context)), Type(Float16Type::get(context))})
-    if (isUsed(function, narrow))
+  for (StringRef name : runtime::namesThat(runtime::isStoredReal))
+    if (Type narrow = elementNamed(name, function.getContext()); isUsed(function, narrow))
       Narrowing(function, narrow).run();
   function.walk(readKept);
   auto module = function->getParentOfType<ModuleOp>();

@@ -68,7 +68,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1>, pass = array<i64: 0>}}} {
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1>, pass = array<i64: 0>, barrier = array<i64: 0, 1>, broadcast = array<i64: 0>}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -77,7 +77,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%i], %s : f32
   }
-  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64}}} {
+  %c = tenon.nest affine_map<() -> (70)> : tensor<70xf32> attributes {tenon.chosen = {sm_80 = {form = "rows", rows = 8 : i64, threads = 64 : i64, barrier = array<i64: 0, 1>, broadcast = array<i64: 0>}}} {
   ^bb0(%j: index):
     %s = tenon.fold sum affine_map<() -> (33)> : f32 {
     ^bb1(%i: index):
@@ -97,7 +97,7 @@ func.func @rows(%x: tensor<33x70xf32>) {
     }
     tenon.put 0 [%j], %s : f32
   }
-  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 2>, pass = array<i64: 0>}}} {
+  %f = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 2>, pass = array<i64: 0>, barrier = array<i64: 0, 1>, broadcast = array<i64: 0>}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (70)> : f32 {
     ^bb1(%j: index):
@@ -120,7 +120,7 @@ func.func @apart(%x: tensor<33x170xf32>) {
     %d = arith.negf %e : f32
     tenon.put 0 [%i, %j], %d : f32
   }
-  %b = tenon.nest affine_map<() -> (33)> : tensor<33x170xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1, 1>, apart = array<i64: 5>, pass = array<i64: 0>}}} {
+  %b = tenon.nest affine_map<() -> (33)> : tensor<33x170xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1, 1>, apart = array<i64: 5>, pass = array<i64: 0>, barrier = array<i64: 0, 1>, broadcast = array<i64: 1>}}} {
   ^bb0(%i: index):
     %s = tenon.fold sum affine_map<() -> (170)> : f32 {
     ^bb1(%j: index):
@@ -157,7 +157,7 @@ func.func @passes(%x: tensor<33x96xf32>) {
     %both = arith.addf %sum, %squares : f32
     tenon.put 0 [%i], %both : f32
   }
-  %second = tenon.nest affine_map<() -> (33)> : tensor<33xi1> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 1>}}} {
+  %second = tenon.nest affine_map<() -> (33)> : tensor<33xi1> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 1>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1>}}} {
   ^bb0(%i: index):
     %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
     ^bb1(%j: index):
@@ -209,7 +209,7 @@ func.func @passes(%x: tensor<33x96xf32>) {
     %e = arith.cmpf oeq, %one, %both : f32
     tenon.put 0 [%j], %e : i1
   }
-  %fifth = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 2>, pass = array<i64: 0, 1>}}} {
+  %fifth = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 2>, pass = array<i64: 0, 1>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 0>}}} {
   ^bb0(%i: index):
     %max = tenon.fold max affine_map<() -> (96)> : f32 {
     ^bb1(%j: index):

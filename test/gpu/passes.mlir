@@ -21,7 +21,7 @@
 
 // Two folds over one space share a pass; the third needs one of them.
 // CHOSEN-LABEL: func.func @sums
-// CHOSEN: {apart = array<i64: 1>, form = "row", pass = array<i64: 0, 0, 1>, threads = 32 : i64, vector = array<i64: 4, 4, 4, 4>}
+// CHOSEN: {apart = array<i64: 1>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1, 1>, form = "row", pass = array<i64: 0, 0, 1>, threads = 32 : i64, vector = array<i64: 4, 4, 4, 4>}
 // CHECK-LABEL: llvm.func ptx_kernelcc @sums_nest_0
 // CHECK: scf.for {{.*}} -> (f32, f32)
 // CHECK: scf.for {{.*}} -> (f32)
@@ -71,7 +71,7 @@ func.func @sums(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dim
 
 // A maximum and the sum of exponentials under it, which have an element at a time then; what is put has vectors all the same.
 // CHOSEN-LABEL: func.func @softmax
-// CHOSEN: {apart = array<i64: 1>, form = "row", pass = array<i64: 0, 0>, threads = 32 : i64, vector = array<i64: 1, 1, 4>}
+// CHOSEN: {apart = array<i64: 1>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1>, form = "row", pass = array<i64: 0, 0>, threads = 32 : i64, vector = array<i64: 1, 1, 4>}
 // CHECK-LABEL: llvm.func ptx_kernelcc @softmax_nest_1
 // CHECK: scf.for {{.*}} -> (f32, f32)
 // CHECK: math.absf

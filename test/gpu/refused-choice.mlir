@@ -104,7 +104,7 @@ func.func @loops(%x: tensor<70x48xf32>) attributes {tenon.kind = "out", tenon.di
 // One pass for folds of which one needs the other's value.
 func.func @needed(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen in one pass folds beside each other over one space, with vectors alike of several places, of which none needs another, or a maximum and the sum under it, which have one place each, got fold 1 in pass 0}}
-  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 0>}}} {
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 0>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1>}}} {
   ^bb0(%i: index):
     %first = tenon.fold sum affine_map<() -> (96)> : f32 {
     ^bb1(%j: index):
@@ -127,7 +127,7 @@ func.func @needed(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.d
 // A maximum and the sum under it have no vectors in one pass.
 func.func @online(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen in one pass folds beside each other over one space, with vectors alike of several places, of which none needs another, or a maximum and the sum under it, which have one place each, got fold 1 in pass 0}}
-  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 0>}}} {
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, pass = array<i64: 0, 0>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1>}}} {
   ^bb0(%i: index):
     %max = tenon.fold max affine_map<() -> (96)> : f32 {
     ^bb1(%j: index):
@@ -151,7 +151,7 @@ func.func @online(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.d
 // Passes follow one another.
 func.func @order(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen passes that count on by 1, got 0 behind 1}}
-  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4, 4>, pass = array<i64: 0, 1, 0>}}} {
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4, 4>, pass = array<i64: 0, 1, 0>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1, 1>}}} {
   ^bb0(%i: index):
     %first = tenon.fold sum affine_map<() -> (96)> : f32 {
     ^bb1(%j: index):
@@ -178,7 +178,7 @@ func.func @order(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.di
 // -----
 func.func @wide(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects vector[1] for sm_80 from 1 to 4, a power of 2, got 8}}
-  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 8>, pass = array<i64: 0, 1>}}} {
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 8>, pass = array<i64: 0, 1>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1>}}} {
   ^bb0(%i: index):
     %first = tenon.fold sum affine_map<() -> (96)> : f32 {
     ^bb1(%j: index):
@@ -200,7 +200,7 @@ func.func @wide(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dim
 // -----
 func.func @places(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen at most so many places apart as each of 32 threads is known to have of the loop, got 4}}
-  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1>, apart = array<i64: 4>}}} {
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 1>, apart = array<i64: 4>, barrier = array<i64: 0, 0>}}} {
   ^bb0(%i: index):
     tenon.each affine_map<() -> (96)> {
     ^bb1(%j: index):
@@ -215,7 +215,7 @@ func.func @places(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.d
 // -----
 func.func @vectors(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen elements either beside each other or apart, got vector 4 and apart 2}}
-  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4>, apart = array<i64: 2>}}} {
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4>, apart = array<i64: 2>, barrier = array<i64: 0, 0>}}} {
   ^bb0(%i: index):
     tenon.each affine_map<() -> (96)> {
     ^bb1(%j: index):
@@ -247,5 +247,137 @@ func.func @terms(%x: tensor<256x96xf32>) attributes {tenon.kind = "out", tenon.d
     tenon.put 0 [%j], %both : f32
   }
   tenon.output 0 "y", %y : tensor<96xf32>
+  return
+}
+
+// -----
+// All threads of a row read the sum.
+func.func @read_by_others(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen broadcast 1 for a fold whose value other threads read than the one that puts it, got 0 for fold 0}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, apart = array<i64: 1>, pass = array<i64: 0>, barrier = array<i64: 0, 1>, broadcast = array<i64: 0>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %sum : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+// A list says something of each fold.
+func.func @few_broadcasts(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects of row for sm_80 its broadcast as an array of i64, one for each fold, 1 here, got 2}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, apart = array<i64: 1>, pass = array<i64: 0>, barrier = array<i64: 0, 1>, broadcast = array<i64: 1, 1>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %sum : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+// Yes or no.
+func.func @large_broadcast(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects broadcast[0] for sm_80 from 0 to 1, got 2}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, apart = array<i64: 1>, pass = array<i64: 0>, barrier = array<i64: 0, 1>, broadcast = array<i64: 2>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %sum : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+// The next row of the block would combine where others still read.
+func.func @no_barrier(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects in tenon.chosen barrier 1 where threads put what others may still read, or go on to a row while others combine, got barrier[1] 0}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, apart = array<i64: 1>, pass = array<i64: 0>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %sum : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+// Of each place where threads may wait.
+func.func @few_barriers(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects of row for sm_80 its barrier as an array of i64, one for each put, loop of puts and the row's end, 2 here, got 1}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, apart = array<i64: 1>, pass = array<i64: 0>, barrier = array<i64: 0>, broadcast = array<i64: 1>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %sum : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
+  return
+}
+
+// -----
+// What is not said is not made up.
+func.func @no_barriers(%x: tensor<33x96xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error @+1 {{expects of row for sm_80 its barrier as an array of i64, one for each put, loop of puts and the row's end, 2 here, got none}}
+  %y = tenon.nest affine_map<() -> (33)> : tensor<33x96xf32> attributes {tenon.chosen = {sm_80 = {form = "row", threads = 32 : i64, vector = array<i64: 4, 4>, apart = array<i64: 1>, pass = array<i64: 0>, broadcast = array<i64: 1>}}} {
+  ^bb0(%i: index):
+    %sum = tenon.fold sum affine_map<() -> (96)> : f32 {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      tenon.yield %a : f32
+    }
+    tenon.each affine_map<() -> (96)> {
+    ^bb1(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<33x96xf32> -> f32
+      %d = arith.subf %a, %sum : f32
+      tenon.put 0 [%i, %j], %d : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<33x96xf32>
   return
 }

@@ -100,7 +100,7 @@ func.func @sizes(%T: index, %x: tensor<?x6xf32, #s>, %o: tensor<?x7xf32, #o>) at
 
 // Rows of a block: four terms at a time, eight of those that have 2 bytes.
 // CHECK-LABEL: func.func @rows
-// CHECK: {apart = array<i64: 1>, form = "row", pass = array<i64: 0, 1>, threads = 32 : i64, vector = array<i64: 4, 8, 4>}
+// CHECK: {apart = array<i64: 1>, barrier = array<i64: 0, 0>, broadcast = array<i64: 1, 1>, form = "row", pass = array<i64: 0, 1>, threads = 32 : i64, vector = array<i64: 4, 8, 4>}
 // PTX-LABEL: .entry rows_nest
 // PTX: ld.global.v4.b32
 // PTX: st.global.v4.b32

@@ -1,4 +1,5 @@
 #include "tools/tenon/ForeignOptions.h"
+#include "runtime/base/DataType.h"
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -10,7 +11,7 @@ namespace {
 struct Row {
   std::string_view command;                      // empty: any
   std::initializer_list<std::string_view> names; // without dashes in front, `-` for `_`
-  std::string_view advice;
+  std::string advice;
 };
 
 const Row kRows[] = {
@@ -36,7 +37,7 @@ const Row kRows[] = {
     {"", {"workers", "num-workers", "jobs"}, "--threads N says how many cores compute; batches need none of their own"},
     {"",
      {"fp16", "bf16", "half", "precision", "dtype", "mixed-precision"},
-     "--numerics bf16 or f16 multiplies numbers of 16 bits, --f64 makes all have 64"},
+     "--numerics " + runtime::listThat(runtime::isStoredReal) + " multiplies numbers of 16 bits, --f64 makes all have 64"},
     {"train", {"optimizer", "optim"}, "the recipe says optimizer = adamw(lr = 1e-3)"},
     {"train", {"weight-decay", "wd", "decay"}, "the recipe says optimizer = adamw(lr = 1e-3, decay = 0.01)"},
     {"train",
@@ -66,7 +67,7 @@ std::string adviceFor(const std::string &command, const std::string &option) {
   std::replace(name.begin(), name.end(), '_', '-');
   for (const Row &row : kRows)
     if ((row.command.empty() || row.command == command) && std::find(row.names.begin(), row.names.end(), name) != row.names.end())
-      return std::string(row.advice);
+      return row.advice;
   return {};
 }
 

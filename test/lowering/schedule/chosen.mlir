@@ -131,8 +131,8 @@ func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v:
 // Nests: a thread per element; a block per row that is reduced; a block for rows that are neighbours in memory.
 // GPU-LABEL: func.func @nests
 // GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 1 : i64, form = "elements", threads = 256 : i64, vector = 1 : i64}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "row", pass = array<i64: 0>, threads = 32 : i64, vector = array<i64: 2>}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {form = "rows", rows = 32 : i64, threads = 256 : i64}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {barrier = array<i64: 0, 1>, broadcast = array<i64: 0>, form = "row", pass = array<i64: 0>, threads = 32 : i64, vector = array<i64: 2>}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {barrier = array<i64: 0, 1>, broadcast = array<i64: 0>, form = "rows", rows = 32 : i64, threads = 256 : i64}}
 func.func @nests(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.nest affine_map<() -> (70, 50)> : tensor<70x50xf32> {
   ^bb0(%i: index, %j: index):
@@ -167,8 +167,8 @@ func.func @nests(%x: tensor<70x50xf32>) attributes {tenon.kind = "out", tenon.di
 // GPU-LABEL: func.func @apart
 // GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 1 : i64, form = "elements", threads = 256 : i64, vector = 1 : i64}}
 // GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = 4 : i64, form = "elements", threads = 256 : i64, vector = 1 : i64}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = array<i64: 4>, form = "row", pass = array<i64: 0>, threads = 256 : i64, vector = array<i64: 1, 1>}}
-// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = array<i64: 12>, form = "row", pass = array<i64: 0>, threads = 256 : i64, vector = array<i64: 1, 1>}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = array<i64: 4>, barrier = array<i64: 0, 1>, broadcast = array<i64: 1>, form = "row", pass = array<i64: 0>, threads = 256 : i64, vector = array<i64: 1, 1>}}
+// GPU: tenon.nest {{.*}}tenon.chosen = {sm_80 = {apart = array<i64: 12>, barrier = array<i64: 0, 1>, broadcast = array<i64: 1>, form = "row", pass = array<i64: 0>, threads = 256 : i64, vector = array<i64: 1, 1>}}
 func.func @apart(%ax: tensor<71x51xf32>, %bx: tensor<701x751xf32>, %cx: tensor<7x1025xf32>, %dx: tensor<7x3073xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %a = tenon.nest affine_map<() -> (71, 51)> : tensor<71x51xf32> {
   ^bb0(%i: index, %j: index):
