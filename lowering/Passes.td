@@ -245,7 +245,8 @@ def PanelParameters : Pass<"tenon-panel-parameters", "::mlir::ModuleOp"> {
     has more than 64 rows, a loop of one round or along the count of an entry that walks, and what reads the parameter's own
     panels so.
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
+                 Option<"pack", "pack", "bool", "true", "pack what a loop reads in each round in front of it">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

@@ -45,6 +45,7 @@ static void buildKernelPipeline(OpPassManager &module, const FormOptions &option
   function.addPass(createCSEPass());
   PanelParametersOptions panels;
   panels.target = options.target.getValue();
+  panels.pack = !options.decomposed && !options.simpleKernels; // kernels of the closed list alone
   module.addPass(createPanelParameters(panels));
   module.addPass(createPlaceParameters());
 }

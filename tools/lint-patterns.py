@@ -8,8 +8,8 @@ lint-patterns.py [--root DIR]
 `--debug-only=greedy-rewriter` shows these sentences. A failure() may stand alone in the statement that hands the rewriter to a
 function which says it, as `succeeded(rewrite(op, rewriter)) ? success() : failure()`. What walks by itself has bool functions
 that say one reason and therefore each: `return declined(op, NAME, "why")`, never `return false`. A file of lowering/tensor/ or
-lowering/kernel/ that replaces or erases ops outside of patterns declines somewhere, or stands in the table of those that rewrite
-all they meet. Prints each that does not, then the counts.
+lowering/kernel/ that replaces or erases ops outside of patterns, or says of them how they read their operands, declines
+somewhere, or stands in the table of those that rewrite all they meet. Prints each that does not, then the counts.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ ALWAYS = {
     "lowering/tensor/Decompose.cpp", "lowering/tensor/FuseAttention.cpp", "lowering/tensor/GradientWrites.cpp",
     "lowering/kernel/DecomposeForTarget.cpp", "lowering/kernel/KernelResults.cpp", "lowering/kernel/SelectKernels.cpp",
 }
-BY_HAND = re.compile(r"\breplaceAllUsesWith\(|(?:\.|->)erase\(\);")
+BY_HAND = re.compile(r"\breplaceAllUsesWith\(|(?:\.|->)erase\(\);|\b(?:panels|wanted)(?:\.|->)set\(")
 DECISION = re.compile(r"\bbool [\w:]+\([^;{}]*\)(?: const)? \{")
 INERT = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"')
 

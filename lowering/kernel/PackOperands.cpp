@@ -1,6 +1,7 @@
 #include "lowering/kernel/PackOperands.h"
 #include "dialect/Build.h"
 #include "dialect/Packs.h"
+#include "lowering/Declined.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include <map>
 
@@ -8,6 +9,8 @@ using namespace mlir;
 
 namespace tenon {
 namespace {
+
+constexpr llvm::StringLiteral kRewrite = "pack-operands";
 
 /// Whether every round of the loop reads the same.
 bool isSameInAllRounds(StackOp loop, ReadParameterOp read) {
@@ -47,24 +50,34 @@ class Packer {
 public:
   explicit Packer(const Target &target) : target(target) {}
 
-  void visit(KernelOpInterface kernel) {
-    std::optional<PanelRead> own = kernel.panelRead();
+  /// Lets a contraction in a loop read a pack in front of it, where its operand b is a parameter.
+  bool visit(GemmOp kernel) {
+    auto interface = cast<KernelOpInterface>(kernel.getOperation());
+    const std::optional<PanelRead> own = interface.panelRead();
     auto read = own ? own->operand.getDefiningOp<ReadParameterOp>() : ReadParameterOp();
-    const Type element = read ? tensorOf(read.getValue()).getElementType() : Type();
-    std::optional<PanelForm> form = element ? target.panelsOf(element) : std::nullopt;
-    if (!form || own->rows.value_or(0) > form->mostRows || tensorOf(read.getValue()).getNumDynamicDims() > 0)
-      return;
+    if (!read || !kernel->getParentOfType<StackOp>())
+      return declined(kernel, kRewrite, "it reads no parameter by columns and steps, in a loop");
+    const std::optional<PanelForm> form = target.panelsOf(tensorOf(read.getValue()).getElementType());
+    if (!form)
+      return declined(kernel, kRewrite, "the target has no panels for the type");
+    if (own->rows.value_or(0) > form->mostRows)
+      return declined(kernel, kRewrite, "it has so many rows that a panel is packed once for many strips of them");
+    if (tensorOf(read.getValue()).getNumDynamicDims() > 0)
+      return declined(kernel, kRewrite, "a run brings sizes of the parameter");
     const Panels wanted{own->leading, form->width, form->steps, !own->firstIsSummed};
-    auto gemm = dyn_cast<GemmOp>(kernel.getOperation());
-    if (Panels::of(kernel) == wanted || !gemm || isAcross(gemm)) // it reads them already, or could not
-      return;
-    if (StackOp loop = outermostLoop(kernel, read)) {
-      Value packed = pack(loop, read, wanted, Panels::of(kernel));
-      for (OpOperand &operand : kernel->getOpOperands())
-        if (operand.get() == own->operand)
-          operand.set(packed);
-      wanted.set(kernel);
-    }
+    if (Panels::of(interface) == wanted)
+      return declined(kernel, kRewrite, "it reads the parameter's own panels where they are");
+    if (isAcross(kernel))
+      return declined(kernel, kRewrite, "its result is contiguous along a, which is the side in columns");
+    StackOp loop = outermostLoop(kernel, read);
+    if (!loop)
+      return declined(kernel, kRewrite, "no loop of several rounds around it reads the same in each");
+    Value packed = pack(loop, read, wanted, Panels::of(interface));
+    for (OpOperand &operand : kernel->getOpOperands())
+      if (operand.get() == own->operand)
+        operand.set(packed);
+    wanted.set(interface);
+    return true;
   }
 
 private:
@@ -92,11 +105,11 @@ private:
 } // namespace
 
 void packInFrontOfLoops(ModuleOp module, const Target &target) {
-  SmallVector<KernelOpInterface> kernels;
-  module.walk([&](KernelOpInterface kernel) { kernels.push_back(kernel); });
+  SmallVector<GemmOp> contractions;
+  module.walk([&](GemmOp gemm) { contractions.push_back(gemm); });
   Packer packer(target);
-  for (KernelOpInterface kernel : kernels)
-    packer.visit(kernel);
+  for (GemmOp gemm : contractions)
+    packer.visit(gemm);
 }
 
 } // namespace tenon

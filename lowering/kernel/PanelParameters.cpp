@@ -3,6 +3,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Panels.h"
 #include "dialect/TenonDialect.h"
+#include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/kernel/PackOperands.h"
 #include "lowering/target/Target.h"
@@ -15,6 +16,8 @@ namespace tenon {
 #include "lowering/Passes.h.inc"
 
 namespace {
+
+constexpr llvm::StringLiteral kRewrite = "panel-parameters";
 
 /// All that is read of one parameter, while that may be in panels.
 struct Readers {
@@ -36,16 +39,22 @@ void collect(ReadParameterOp read, Readers &readers) {
   }
 }
 
-/// Nothing: the parameter stays row-major.
-std::optional<Panels> panelsOf(ParameterOp parameter, Readers &readers, const Target &target, bool isTrained) {
-  std::optional<PanelForm> form = readers.fit && readers.element ? target.panelsOf(readers.element) : std::nullopt;
+/// Says in the parameter and in what reads it that it lies in panels, or why it stays row-major.
+bool layOut(ParameterOp parameter, Readers &readers, const Target &target, bool isTrained) {
+  if (!readers.fit)
+    return declined(parameter, kRewrite, "something else reads it than contractions, or in another type");
+  if (!readers.element)
+    return declined(parameter, kRewrite, "nothing reads it");
+  const std::optional<PanelForm> form = target.panelsOf(readers.element);
   if (!form)
-    return std::nullopt;
+    return declined(parameter, kRewrite, "the target has no panels for the type");
   const std::optional<PanelRead> first = readers.kernels.front().panelRead();
-  for (KernelOpInterface kernel : readers.kernels)
-    if (std::optional<PanelRead> own = kernel.panelRead();
-        own->leading != first->leading || own->rows.value_or(0) > form->mostRows)
-      return std::nullopt;
+  for (KernelOpInterface kernel : readers.kernels) {
+    if (kernel.panelRead()->leading != first->leading)
+      return declined(parameter, kRewrite, "contractions cut it at different dimensions");
+    if (kernel.panelRead()->rows.value_or(0) > form->mostRows)
+      return declined(parameter, kRewrite, "so many rows read it that packing costs less than panels do");
+  }
   // The optimizer goes along the last dimensions.
   const bool isTransposed = !isTrained && !first->firstIsSummed;
   const Panels panels{first->leading, form->width, form->steps, isTransposed};
@@ -53,7 +62,14 @@ std::optional<Panels> panelsOf(ParameterOp parameter, Readers &readers, const Ta
   const int64_t lines = panels.linesOf(sizes), columns = panels.columnsOf(sizes);
   const bool isCut = lines > 0 && columns > 0 && lines % form->lines == 0 && columns % form->width == 0;
   auto isInPlace = [&](KernelOpInterface kernel) { return kernel.panelRead()->firstIsSummed != isTransposed; };
-  return isCut && llvm::any_of(readers.kernels, isInPlace) ? std::optional(panels) : std::nullopt;
+  if (!isCut)
+    return declined(parameter, kRewrite, "panels do not cut its sizes without rest");
+  if (llvm::none_of(readers.kernels, isInPlace))
+    return declined(parameter, kRewrite, "no contraction would read the panels where they are");
+  panels.set(parameter);
+  for (KernelOpInterface kernel : readers.kernels)
+    panels.set(kernel);
+  return true;
 }
 
 struct PanelParameters : impl::PanelParametersBase<PanelParameters> {
@@ -67,7 +83,8 @@ struct PanelParameters : impl::PanelParametersBase<PanelParameters> {
     }
     if (!copyType(module))
       chooseLayouts(module, *chosen);
-    packInFrontOfLoops(module, *chosen);
+    if (pack)
+      packInFrontOfLoops(module, *chosen);
   }
 
 private:
@@ -89,12 +106,7 @@ private:
       auto parameter = cast<ParameterOp>(op);
       llvm::sort(readers.kernels,
                  [&](KernelOpInterface a, KernelOpInterface b) { return numbers.lookup(a) < numbers.lookup(b); });
-      std::optional<Panels> panels = panelsOf(parameter, readers, target, isTrained && !parameter.getFrozen());
-      if (!panels)
-        continue;
-      panels->set(parameter);
-      for (KernelOpInterface kernel : readers.kernels)
-        panels->set(kernel);
+      layOut(parameter, readers, target, isTrained && !parameter.getFrozen());
     }
   }
 };

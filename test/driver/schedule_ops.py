@@ -5,8 +5,8 @@ import re
 import sys
 
 NEEDED = {"nest", "gemm", "scatter_add", "optimize", "loop"}
-CLOSED = NEEDED | {"append_state", "copy"}
-INSIDE = {"at", "each", "fold", "place", "put", "size_value", "yield"}  # of a kernel: its code
+CLOSED = NEEDED | {"append_state", "copy", "skip"}  # skip: control, as loop is
+INSIDE = {"at", "each", "fold", "place", "put", "random_bits", "random_keep", "size_value", "yield"}  # of a kernel: its code
 AROUND = {"parameter", "ready"}  # what it trains, and which gradients are there
 
 found = {match[1] for match in re.finditer(r'^ *(?:%[\w:, %]+ = )?"?tenon\.(\w+)"?', sys.stdin.read(), re.MULTILINE)}

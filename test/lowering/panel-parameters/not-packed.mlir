@@ -2,6 +2,15 @@
 // A target without panels packs none of any.
 // RUN: tenon-opt %S/packed.mlir --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters{target=sm_80})' | FileCheck %s --check-prefix=ROWS --implicit-check-not='tenon.pack '
 // ROWS: tenon.gemm %{{.*}}[0, 3], %{{.*}}[1, 2, 3] rank 3
+// Nor does one that is not to, as where everything is taken apart.
+// RUN: tenon-opt %S/packed.mlir --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters{pack=false})' | FileCheck %s --check-prefix=ROWS --implicit-check-not='tenon.pack '
+// Each says why.
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters)' --remark-format=emitRemark --remarks-filter-missed=pack-operands -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// WHY: Remark="it reads no parameter by columns and steps, in a loop"
+// WHY: Remark="no loop of several rounds around it reads the same in each"
+// WHY: Remark="no loop of several rounds around it reads the same in each"
+// WHY: Remark="it has so many rows that a panel is packed once for many strips of them"
+// WHY: Remark="its result is contiguous along a, which is the side in columns"
 // RUN: not tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters{target=none})' 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: expects the name of a target, got none
 

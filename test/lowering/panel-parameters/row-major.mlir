@@ -1,4 +1,10 @@
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters)' | FileCheck %s --implicit-check-not=tenon.panels
+// Each says why.
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters)' --remark-format=emitRemark --remarks-filter-missed=panel-parameters -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// WHY: Remark="something else reads it than contractions, or in another type"
+// WHY: Remark="panels do not cut its sizes without rest"
+// WHY: Remark="the target has no panels for the type"
+// WHY: Remark="so many rows read it that packing costs less than panels do"
 
 // What something else reads, too (a table that is gathered, a copy to an output), stays row-major.
 // CHECK: tenon.parameter @table : tensor<64x32xf32>
