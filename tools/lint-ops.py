@@ -9,8 +9,9 @@ An op is there where a line that has to match says tenon.NAME: no label, which o
 a prefix that no FileCheck of the file reads. Each op: somewhere. An op with a gradient: in differentiate/, and there in a file
 saved-*, which shows what a stack keeps for it. A kernel: in select-kernels/, where it stays or is made, and in schedule/, with
 its places. An op with elements: in select-kernels/, which shows its scalar code. What else can stand in the kernel form: in
-schedule/, the scalar ops of KernelOps.td as they are; reads and writes (MemoryOpInterface) become places. An op that is gone
-after a pass counts where its function has lines that are compared.
+schedule/, the scalar ops of KernelOps.td as they are; reads and writes (MemoryOpInterface) become places, and what reads whole
+rows or contracts becomes a launch of its own. An op that is gone after a pass counts where its function has lines that are
+compared.
 But for the first, what must not match has to be said beside it: a -NOT under the same label, or --implicit-check-not.
 Prints what is missing, then the counts.
 """
@@ -21,14 +22,15 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OP = re.compile(r'^def Tenon_\w+Op : (Tenon_\w+)<"(\w+)"(.*?)[{;]', re.M | re.S)
-CLASS = re.compile(r"^class (Tenon_\w+)<.*?\{$|^class (Tenon_\w+)<[^;{]*;", re.M | re.S)
+CLASS = re.compile(r"^class (Tenon_\w+)<[^;{]*;|^class (Tenon_\w+)<.*?\{$", re.M | re.S)
 SUFFIX = r"(?:-(NEXT|SAME|DAG|EMPTY|LABEL|NOT|COUNT-\d+))?(?:\{LITERAL\})?:"
 MADE = re.compile(r'^\s*(?:%.* = )?"?tenon\.(\w+)')
 # Folder, beginning of the file's name, what the definition of an op says that has to be there, whether it is gone then.
 STAGES = (("", "", "", False), ("differentiate", "", "DifferentiableOpInterface", False),
           ("differentiate", "saved-", "DifferentiableOpInterface", False), ("select-kernels", "", "ElementOpInterface", True),
           ("select-kernels", "", "KernelOpInterface", False), ("schedule", "", "KernelOpInterface", False),
-          ("schedule", "", "KernelOps.td", False), ("schedule", "", "MemoryOpInterface", True))
+          ("schedule", "", "KernelOps.td", False), ("schedule", "", "MemoryOpInterface", True),
+          ("schedule", "", "Tenon_ReadsRows", True), ("schedule", "", "Tenon_Contraction", True))
 UNSAVED = {"stack", "attend"}  # a stack is what keeps; attend is gone before anything is kept
 
 
