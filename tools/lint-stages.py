@@ -15,7 +15,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STAGE = re.compile(r"\b(?:tenon_stage|add_executable)\(([\w-]+)\s+([^)]*)\)")
 LINKS = re.compile(r"\btarget_link_libraries\(([\w-]+)\s+([^)]*)\)")
-INCLUDE = re.compile(r'^#include "(lowering/[^"]+)\.(?:h|td)"', re.M)
+INCLUDE = re.compile(r'^#include "(lowering/[^"]+)\.h"', re.M)
 
 
 def sources(root):

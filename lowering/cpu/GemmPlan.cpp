@@ -27,7 +27,7 @@ GemmLimits gemmLimits(Tier tier, Type storage) {
           /*whole=*/768 * 4 / bytes,
           /*depth=*/512 * 4 / bytes,
           /*panels=*/8,
-          /*split=*/hasHighStrips(tier) ? 4 : 8, // each tile copies its rows of A anew where they go through scratch
+          /*split=*/8,
           /*work=*/(int64_t(2) << 20) * 4 / bytes,
           kStagedPanels,
           kManyEntries};

@@ -62,8 +62,6 @@ public:
       return declined(kernel, kRewrite, "the target has no panels for the type");
     if (own->rows.value_or(0) > form->mostRows)
       return declined(kernel, kRewrite, "it has so many rows that a panel is packed once for many strips of them");
-    if (tensorOf(read.getValue()).getNumDynamicDims() > 0)
-      return declined(kernel, kRewrite, "a run brings sizes of the parameter");
     const Panels wanted{own->leading, form->width, form->steps, !own->firstIsSummed};
     if (Panels::of(interface) == wanted)
       return declined(kernel, kRewrite, "it reads the parameter's own panels where they are");

@@ -1,4 +1,8 @@
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters)' | FileCheck %s
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters)' --remark-format=emitRemark --remarks-filter-missed=pack-operands -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY --implicit-check-not=Remark=
+// WHY: Remark="it reads the parameter's own panels where they are"
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters{target=sm_80})' --remark-format=emitRemark --remarks-filter-missed=pack-operands -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=Remark=
+// NONE-COUNT-6: Remark="the target has no panels for the type"
 // RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters,tenon-panel-parameters)' | FileCheck %s
 
 // A recurrence in a stack of layers: the weight [out, in] of a layer is packed in front of the loop over places, whose number is not known, for the forward contraction and once more for the other direction, in whose loop two contractions share it. Sizes leave a rest.

@@ -5,6 +5,9 @@
 // WHY: Remark="panels do not cut its sizes without rest"
 // WHY: Remark="the target has no panels for the type"
 // WHY: Remark="so many rows read it that packing costs less than panels do"
+// WHY: Remark="contractions cut it at different dimensions"
+// WHY: Remark="no contraction would read the panels where they are"
+// WHY: Remark="nothing reads it"
 
 // What something else reads, too (a table that is gathered, a copy to an output), stays row-major.
 // CHECK: tenon.parameter @table : tensor<64x32xf32>
@@ -108,5 +111,36 @@ func.func @infer(%B: index, %x: tensor<?x64xf32, affine_map<(d0) -> (d0, 64)>>, 
   tenon.output 0 "a", %a : tensor<?x32xf32, affine_map<(d0) -> (d0, 32)>>
   tenon.output 1 "b", %b : tensor<8x8x32xf32>
   tenon.output 2 "c", %c : tensor<5x13x32xf32>
+  return
+}
+
+// -----
+
+// One contraction has dimension 0 in columns, the other dimensions 0 and 1; a trained one that is read along the other direction alone; one that nothing reads.
+// CHECK: tenon.parameter @both : tensor<32x32x64xf32>
+// CHECK: tenon.parameter @across : tensor<64x32xf32>
+// CHECK: tenon.parameter @unread : tensor<64x32xf32>
+tenon.parameter @both : tensor<32x32x64xf32>
+tenon.parameter @across : tensor<64x32xf32>
+tenon.parameter @unread : tensor<64x32xf32>
+func.func @train(%h: tensor<8x64xf32>, %r: tensor<8x32xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+  %w = tenon.read_parameter @both : tensor<32x32x64xf32>
+  %y = tenon.gemm %h[0, 3], %w[1, 2, 3] rank 3 : tensor<8x64xf32>, tensor<32x32x64xf32> -> tensor<8x32x32xf32> {
+  ^bb0(%i: index, %j: index, %k: index, %sum: f32):
+    tenon.put 0 [%i, %j, %k], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<8x32x32xf32>
+  %z = tenon.gemm %r[0, 3], %w[3, 1, 2] rank 3 : tensor<8x32xf32>, tensor<32x32x64xf32> -> tensor<8x32x64xf32> {
+  ^bb0(%i: index, %j: index, %k: index, %sum: f32):
+    tenon.put 0 [%i, %j, %k], %sum : f32
+  }
+  tenon.output 1 "z", %z : tensor<8x32x64xf32>
+  %a = tenon.read_parameter @across : tensor<64x32xf32>
+  %v = tenon.gemm %r[0, 2], %a[1, 2] rank 2 : tensor<8x32xf32>, tensor<64x32xf32> -> tensor<8x64xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 2 "v", %v : tensor<8x64xf32>
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
   return
 }

@@ -41,7 +41,7 @@ func.func @layer(%x: tensor<256x768xf32>, %w: tensor<3072x768xf32>) attributes {
 
 // A long K is split, and its rows, whole pages apart, go through scratch where strips are high; a result of 16 x 16 takes a small block.
 // CPU-LABEL: func.func @deep
-// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64, staged = 1 : i64, strip = 14 : i64}}
+// CPU: tenon.gemm {{.*}}"x86-64-v3" = {depth = 512 : i64, form = "strips", panels = 6 : i64, rows = 250 : i64, strip = 6 : i64}, "x86-64-v4" = {depth = 512 : i64, form = "strips", panels = 3 : i64, rows = 250 : i64, staged = 1 : i64, strip = 14 : i64}}
 // CPU: tenon.gemm {{.*}}"x86-64-v4" = {depth = 16 : i64, form = "strips", panels = 1 : i64, rows = 16 : i64, staged = 0 : i64, strip = 14 : i64}}
 // GPU-LABEL: func.func @deep
 // GPU: tenon.gemm {{.*}}tenon.chosen = {sm_80 = {columns = 64 : i64, depth = 16 : i64, form = "fma", own = 4 : i64, rows = 64 : i64}}, tenon.places
