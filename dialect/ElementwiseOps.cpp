@@ -192,9 +192,21 @@ TENON_BINARY_VJP(DivOp, g.div(dy, b), g.neg(g.div(g.mul(dy, y), b)))
 TENON_BINARY_ELEMENT(PowOp, math::PowFOp::create(builder, getLoc(), a, b))
 TENON_BINARY_ELEMENT(MaxOp, s.select(s.less(a, b), b, a))
 TENON_BINARY_ELEMENT(MinOp, s.select(s.less(b, a), b, a))
-TENON_BINARY_ELEMENT(FloorDivOp, arith::FloorDivSIOp::create(builder, getLoc(), a, b))
+/// Instructions trap on a division by 0 and on the quotient that does not fit, the smallest number by -1.
+static Value floorQuotient(Scalar s, Value a, Value b) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(s.builder, s.location, s.builder.getIntegerAttr(b.getType(), value));
+  };
+  APInt known;
+  if (matchPattern(b, m_ConstantInt(&known)) && !known.isZero() && !known.isAllOnes())
+    return arith::FloorDivSIOp::create(s.builder, s.location, a, b);
+  Value isUsual = arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::ugt, s.add(b, number(1)), number(1));
+  Value quotient = arith::FloorDivSIOp::create(s.builder, s.location, a, s.select(isUsual, b, number(1)));
+  return s.select(isUsual, quotient, s.mul(a, b));
+}
+TENON_BINARY_ELEMENT(FloorDivOp, floorQuotient(s, a, b))
 TENON_NO_GRADIENT(FloorDivOp)
-TENON_BINARY_ELEMENT(ModOp, s.sub(a, s.mul(b, arith::FloorDivSIOp::create(builder, getLoc(), a, b))))
+TENON_BINARY_ELEMENT(ModOp, s.sub(a, s.mul(b, floorQuotient(s, a, b))))
 TENON_NO_GRADIENT(ModOp)
 TENON_BINARY_ELEMENT(AndOp, arith::AndIOp::create(builder, getLoc(), a, b))
 TENON_NO_GRADIENT(AndOp)

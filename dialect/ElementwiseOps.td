@@ -114,11 +114,11 @@ def Tenon_MaxOp : Tenon_Binary<"max", "max(a, b)", "dy goes to a where a > b, to
 def Tenon_MinOp : Tenon_Binary<"min", "min(a, b)", "dy goes to a where a < b, to b where b < a, half to each where equal",
                                "`b < a ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of "
                                "PyTorch's minimum"> { let hasFolder = 1; }
-def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b)", "none: integers",
+def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b), 0 where b is 0", "none: integers",
                                     "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> {
   let hasFolder = 1;
 }
-def Tenon_ModOp : Tenon_Binary<"mod", "a - b * floor(a / b)", "none: integers",
+def Tenon_ModOp : Tenon_Binary<"mod", "a - b * floor(a / b), a where b is 0", "none: integers",
                                "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> {
   let hasFolder = 1;
 }

@@ -258,6 +258,10 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
     checkPairs(op, left, right, expression);
   if (op == ">" || op == ">=")
     return Value::ofTensor(graph.elementwise(op == ">" ? Op::Less : Op::LessEqual, {right, left}, Element::Bool, range));
+  if ((op == "div" || op == "mod") && graph[right].op == Op::Constant && graph[right].integer == 0) {
+    error("T0306", expression.opRange, "division by 0");
+    return poison();
+  }
   if (op == "^" && graph[right].op == Op::Constant && graph[right].number == 2)
     return Value::ofTensor(graph.elementwise(Op::Mul, {left, left}, Element::Real, range));
   static const std::map<std::string, Op> ops = {{"+", Op::Add},  {"-", Op::Sub},        {"*", Op::Mul},        {"/", Op::Div},

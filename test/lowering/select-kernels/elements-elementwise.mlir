@@ -301,15 +301,31 @@ func.func @min(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) attributes {tenon.kind 
   return
 }
 
+// By 0 and by -1, which would trap, nothing is divided: it is the product. By another number there is no question.
 // CHECK-LABEL: func.func @floordiv(
-// CHECK: tenon.nest
 // CHECK: tenon.each
-// CHECK: tenon.at
-// CHECK-NEXT: tenon.at
-// CHECK-NEXT: arith.floordivsi
-// CHECK-NEXT: tenon.put 0
+// CHECK: %[[A:.*]] = tenon.at
+// CHECK-NEXT: %[[B:.*]] = tenon.at
+// CHECK: %[[USUAL:.*]] = arith.cmpi ugt
+// CHECK: %[[DIVISOR:.*]] = arith.select %[[USUAL]], %[[B]]
+// CHECK: %[[QUOTIENT:.*]] = arith.floordivsi %[[A]], %[[DIVISOR]]
+// CHECK: %[[PRODUCT:.*]] = arith.muli %[[A]], %[[B]]
+// CHECK: %[[Y:.*]] = arith.select %[[USUAL]], %[[QUOTIENT]], %[[PRODUCT]]
+// CHECK-NEXT: tenon.put 0{{.*}}, %[[Y]]
 // CHECK-NOT: tenon.nest
+// CHECK-LABEL: func.func @floordiv_by_number(
+// CHECK-NOT: arith.select
+// CHECK: arith.floordivsi
+// CHECK-NOT: arith.select
+// CHECK: return
 func.func @floordiv(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.floordiv %a, %b : tensor<4x8xi32>
+  tenon.output 0 "y", %y : tensor<4x8xi32>
+  return
+}
+
+func.func @floordiv_by_number(%a: tensor<4x8xi32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %b = tenon.constant 3. : tensor<4x8xi32>
   %y = tenon.floordiv %a, %b : tensor<4x8xi32>
   tenon.output 0 "y", %y : tensor<4x8xi32>
   return
@@ -320,7 +336,8 @@ func.func @floordiv(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) attributes {tenon.
 // CHECK: tenon.each
 // CHECK: tenon.at
 // CHECK-NEXT: tenon.at
-// CHECK-NEXT: arith.floordivsi
+// CHECK: arith.floordivsi
+// CHECK: arith.select
 // CHECK-NEXT: arith.muli
 // CHECK-NEXT: arith.subi
 // CHECK-NEXT: tenon.put 0
