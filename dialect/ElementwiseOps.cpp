@@ -3,6 +3,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include <numbers>
 
 using namespace mlir;
