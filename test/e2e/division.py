@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Whole numbers divided by data that may be 0, or -1: division.py [--spoil]
 
-`a div b` rounds down, `a mod b` is what is left; by 0 these are 0 and a (docs/language.md), and no process ends by it. On each tier
-of this machine, over more numbers than a vector has lanes. --spoil: expects that by 0 nothing is done."""
+`a div b` rounds down, `a mod b` is what is left; by 0 these are 0 and a (docs/language.md), and no process ends by it. On each
+tier of this machine, over more numbers than a vector has lanes. --spoil: expects that by 0 nothing is done."""
 import os
 import sys
 import tempfile
