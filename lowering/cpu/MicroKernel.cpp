@@ -12,6 +12,10 @@ namespace {
 /// first.
 constexpr int64_t kBytesAhead = 4096;
 
+/// How many steps of K ahead the elements of a transposed A are asked for: those of two steps are a row of the tensor apart,
+/// which is farther than hardware prefetchers follow (2 KiB), so that each step would wait for the second-level cache.
+constexpr int64_t kStepsAhead = 8;
+
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
   llvm::StringRef type = elementModel(kernel.element).name();
@@ -131,6 +135,8 @@ private:
         LLVM::Prefetch::create(emit.builder, emit.location, emit.at(pointer, emit.builder.getI8Type(), kBytesAhead), /*rw=*/0,
                                /*hint=*/2, /*cache=*/1);
     }
+    if (kernel.walk == WalkOfA::Transposed)
+      fetchAhead(pointersA.front(), step);
     for (int64_t row = 0; row < kernel.rows; ++row) {
       Value left = vector::BroadcastOp::create(emit.builder, emit.location, inRegister,
                                                elementOfA(addressOfA(pointersA, row, step), single));
@@ -140,6 +146,13 @@ private:
                     : Value(math::FmaOp::create(emit.builder, emit.location, left, right[part], sum));
       }
     }
+  }
+
+  /// Both ends of what a later step reads of A, which lies in one line or two.
+  void fetchAhead(Value pointerA, int64_t step) {
+    Value first = emit.at(pointerA, leftUnit, emit.mul(aColStride, step + kStepsAhead));
+    for (int64_t row = 0; row < kernel.rows; row += std::max<int64_t>(kernel.rows - 1, 1))
+      LLVM::Prefetch::create(emit.builder, emit.location, emit.at(first, leftUnit, row), /*rw=*/0, /*hint=*/3, /*cache=*/1);
   }
 
   Value elementOfA(Value address, bool single) {
