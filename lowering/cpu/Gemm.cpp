@@ -10,10 +10,6 @@ namespace tenon::cpu {
 
 bool hasHighStrips(Tier tier) { return microTile(tier).rows > 8; }
 
-bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
-  return hasHighStrips(tier) && rowStride > 0 && rowStride * elementBytes(storage) % 4096 == 0;
-}
-
 bool GemmAccess::mayStreamRight() const {
   if (computesA || computesB || joinsA || joinsB || panelsOfB || (bColStride != 1 && bRowStride != 1))
     return false;
@@ -30,9 +26,14 @@ bool GemmAccess::readsLeftInPlace() const {
   return !isShortReal(storage) || (multipliesPairs(tier, storage) && aColStride == 1);
 }
 
-bool GemmAccess::mayStageLeft() const { return !computesA && !isShortReal(storage) && aColStride == 1 && hasHighStrips(tier); }
+bool GemmAccess::mayStageLeft() const {
+  return !computesA && !isShortReal(storage) && (hasHighStrips(tier) ? aColStride : aRowStride) == 1;
+}
 
-bool GemmAccess::rowsShareSet() const { return mayStageLeft() && aRowStride && cpu::rowsShareSet(tier, storage, *aRowStride); }
+bool GemmAccess::linesShareSet() const {
+  const std::optional<int64_t> stride = hasHighStrips(tier) ? aRowStride : aColStride;
+  return mayStageLeft() && stride && *stride > 0 && *stride * elementBytes(storage) % 4096 == 0;
+}
 
 GemmAccess GemmSpec::access() const {
   auto known = [](Value stride) { return Emitter::constantOf(stride); };
@@ -48,7 +49,7 @@ GemmAccess GemmSpec::access() const {
                     bool(rangesOfB),
                     panelsOfB,
                     runs.bytes > 0};
-  access.stagesLeft = choice ? choice->staged : access.rowsShareSet();
+  access.stagesLeft = choice ? choice->staged : access.linesShareSet();
   return access;
 }
 

@@ -152,9 +152,14 @@ struct GemmAccess {
   bool joinsA = false, joinsB = false;                                   ///< they lie in ranges
   GemmPanels panelsOfB = {};
   bool hasRuns = false;
-  bool stagesLeft = false;        ///< as chosen
-  bool mayStageLeft() const;      ///< rows that could be read in place go through scratch as well
-  bool rowsShareSet() const;      ///< by which it is chosen, where strides are known
+  bool stagesLeft = false; ///< as chosen
+  /// Whether rows that could be read in place may go through scratch as well: those of a row-major A where strips are high, of
+  /// a transposed one where they are low.
+  bool mayStageLeft() const;
+  /// By which it is chosen, where strides are known: lines of A that are whole pages apart share a set of each cache. Of a
+  /// row-major A each step of a high strip would fetch them anew from the second-level cache; of a transposed one, whose lines
+  /// serve one high strip but three low ones, each low strip from behind it.
+  bool linesShareSet() const;
   bool mayStreamRight() const;    ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
   bool readsRightInPlace() const; ///< micro-kernels read B where it is
   bool readsLeftInPlace() const;  ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
@@ -191,9 +196,6 @@ void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmS
 
 /// Whether a strip has more rows than a set of the nearest cache has lines (8 or 12).
 bool hasHighStrips(Tier tier);
-/// Whether the rows of a row-major A, `rowStride` elements apart, share one such set, a page per way, so that each step of a high
-/// strip would fetch its lines anew: they are staged, where nothing else is chosen.
-bool rowsShareSet(Tier tier, mlir::Type storage, int64_t rowStride);
 
 /// Scratch bytes one worker needs for any contraction of this tier and storage type with such runs, whatever its shape;
 /// `inPlace`: as GemmSpec::readsLeftInPlace.

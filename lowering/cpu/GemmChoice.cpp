@@ -50,7 +50,7 @@ struct GemmFacts {
               axes.hasStepsInRanges,
               panelsOfB(op, axes),
               !axes.keptRuns().empty()};
-    access.stagesLeft = access.rowsShareSet();
+    access.stagesLeft = access.linesShareSet();
   }
   static std::optional<int64_t> known(AffineExpr size) {
     auto number = dyn_cast<AffineConstantExpr>(size);

@@ -1,4 +1,5 @@
 #include "lowering/cpu/MicroKernel.h"
+#include "lowering/cpu/Gemm.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/Twine.h"
@@ -14,7 +15,7 @@ constexpr int64_t kBytesAhead = 4096;
 
 /// How many steps of K ahead the elements of a transposed A are asked for: those of two steps are a row of the tensor apart,
 /// which is farther than hardware prefetchers follow (2 KiB), so that each step would wait for the second-level cache.
-constexpr int64_t kStepsAhead = 8;
+int64_t stepsAhead(Tier tier) { return hasHighStrips(tier) ? 8 : 6; }
 
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
@@ -135,7 +136,7 @@ private:
         LLVM::Prefetch::create(emit.builder, emit.location, emit.at(pointer, emit.builder.getI8Type(), kBytesAhead), /*rw=*/0,
                                /*hint=*/2, /*cache=*/1);
     }
-    if (kernel.walk == WalkOfA::Transposed)
+    if (kernel.walk == WalkOfA::Transposed && kernel.rows > 1) // else its addresses need more registers than there are
       fetchAhead(pointersA.front(), step);
     for (int64_t row = 0; row < kernel.rows; ++row) {
       Value left = vector::BroadcastOp::create(emit.builder, emit.location, inRegister,
@@ -150,8 +151,8 @@ private:
 
   /// Both ends of what a later step reads of A, which lies in one line or two.
   void fetchAhead(Value pointerA, int64_t step) {
-    Value first = emit.at(pointerA, leftUnit, emit.mul(aColStride, step + kStepsAhead));
-    for (int64_t row = 0; row < kernel.rows; row += std::max<int64_t>(kernel.rows - 1, 1))
+    Value first = emit.at(pointerA, leftUnit, emit.mul(aColStride, step + stepsAhead(kernel.tier)));
+    for (int64_t row : {int64_t(0), kernel.rows - 1})
       LLVM::Prefetch::create(emit.builder, emit.location, emit.at(first, leftUnit, row), /*rw=*/0, /*hint=*/3, /*cache=*/1);
   }
 

@@ -193,6 +193,8 @@ constexpr NamedCase kCases[] = {
     {"lm-head-dx", 252, 768, 50257, Layout::RowMajor, Layout::RowMajor},
     {"768x3072x256-dw", 768, 3072, 256, Layout::Transposed, Layout::RowMajor},
     {"768x768x256-dw", 768, 768, 256, Layout::Transposed, Layout::RowMajor},
+    {"3072x768x256-dw", 3072, 768, 256, Layout::Transposed, Layout::RowMajor},
+    {"1024x1024x256-dw", 1024, 1024, 256, Layout::Transposed, Layout::RowMajor},
     {"1024x768x768", 1024, 768, 768, Layout::RowMajor, Layout::Transposed},
     {"1024x3072x768", 1024, 3072, 768, Layout::RowMajor, Layout::Transposed},
     {"1024x768x3072", 1024, 768, 3072, Layout::RowMajor, Layout::Transposed},

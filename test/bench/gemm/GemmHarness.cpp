@@ -285,8 +285,12 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   Context holder;
   Builder builder(&holder.context);
   Type storage = storageOf(builder, gemm);
-  const bool inPlace =
-      !isShortReal(storage) && (gemm.dynamic || gemm.a != Layout::RowMajor || !cpu::rowsShareSet(gemm.tier, storage, gemm.k));
+  cpu::GemmAccess access{gemm.tier, storage};
+  if (!gemm.dynamic && gemm.a == Layout::RowMajor)
+    access.aRowStride = gemm.k, access.aColStride = 1;
+  if (!gemm.dynamic && gemm.a == Layout::Transposed)
+    access.aRowStride = 1, access.aColStride = gemm.m;
+  const bool inPlace = !isShortReal(storage) && !access.linesShareSet();
   result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storage, 0, inPlace);
   return result;
 }
