@@ -15,13 +15,14 @@ int64_t stepsOfBlocks(Tier tier, Type storage) { return multipliesTiles(tier, st
 int64_t streamedPanels(Tier tier) { return kStreamedBytes / (microTile(tier).vectors * tierVectorBits(tier) / 8); }
 
 GemmLimits gemmLimits(Tier tier, Type storage) {
-  constexpr int64_t kStagedPanels = 2, kManyEntries = 16;
+  constexpr int64_t kManyEntries = 16;
+  const int64_t staged = hasHighStrips(tier) ? 2 : 4; // panels for which rows are copied: 64 columns of f32
   // Tiles multiply 16 times as fast as pairs: a panel of B stays in the nearest cache (32 KiB), which alone keeps up beside rows
   // of A from the second, and a tile of work has more to do. It takes more panels, too: each tile reads its rows of A from
   // behind the second cache once for all of them, or transposes them (gradients of weights).
   if (multipliesTiles(tier, storage))
-    return {/*rows=*/384,  /*whole=*/512, /*depth=*/512, /*panels=*/16, /*split=*/4, /*work=*/int64_t(8) << 20,
-            kStagedPanels, kManyEntries};
+    return {/*rows=*/384, /*whole=*/512, /*depth=*/512, /*panels=*/16, /*split=*/4, /*work=*/int64_t(8) << 20,
+            staged,       kManyEntries};
   int64_t bytes = multipliesPairs(tier, storage) ? 2 : elementBytes(elementModel(storage).compute); // of what micro-kernels read
   return {/*rows=*/384,
           /*whole=*/768 * 4 / bytes,
@@ -29,7 +30,7 @@ GemmLimits gemmLimits(Tier tier, Type storage) {
           /*panels=*/8,
           /*split=*/8,
           /*work=*/(int64_t(2) << 20) * 4 / bytes,
-          kStagedPanels,
+          staged,
           kManyEntries};
 }
 
