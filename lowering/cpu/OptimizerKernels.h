@@ -105,6 +105,7 @@ private:
   /// From and to the bits that a parameter of 16 bits has in memory; where it is split, its remainder is read, or written.
   Value widened(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value bits);
   Value narrowed(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value);
+  void fetchAhead(FunctionCode &code, LaneValue index, llvm::ArrayRef<Value> bases); ///< of `part.element`, null: none
   ElementMoments readMoments(LaneCode &lanes, LaneValue index, const Places &places);
   void writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments);
 

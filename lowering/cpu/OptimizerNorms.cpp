@@ -53,6 +53,7 @@ void OptimizerKernels::emitSquares(FunctionCode &code, const Piece &piece,
   LaneCode lanes(code, {}, laneCount());
   SquareSum sum(code, laneCount());
   lanes.forLanes(constant(code.builder, 0), piece.count, [&](LaneValue index) {
+    fetchAhead(code, index, gradients);
     Value g = lanes.load(part.element, gradients, index).base; // lanes that do not exist are 0
     sum.add(change ? change(lanes, index, g) : g);
   });
