@@ -8,13 +8,14 @@
 namespace tenon {
 namespace {
 
-/// Of a loop that may end early.
-const char *refusedUntil(const StackInfo &info) {
-  if (info.until == kNoNode)
-    return nullptr;
-  return info.history               ? "the values of every round of a loop with `until`"
-         : !info.nextStates.empty() ? "states set in a loop with `until`"
-                                    : nullptr;
+/// Whether a body of the stack, or of one inside of it, sets states: of attention maps, one for each depth.
+bool setsStates(const Entry &entry, uint32_t stack) {
+  for (uint32_t body = 0; body < entry.stacks.size(); ++body)
+    if (!entry.stacks[body].nextStates.empty())
+      for (uint32_t around = body; around != ~0u; around = entry.stacks[around].parent)
+        if (around == stack)
+          return true;
+  return false;
 }
 
 /// The construct that no code is made for; null if there is some.
@@ -25,9 +26,13 @@ const char *refused(const Entry &entry, const Node &node) {
   for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
     ++levels;
   static_assert(kMostNestedStacks == 8);
-  if (const char *until = refusedUntil(entry.stacks[node.index]))
-    return until;
-  return levels > kMostNestedStacks ? "more than 8 stacks and loops in each other" : nullptr;
+  if (entry.stacks[node.index].until != kNoNode && entry.stacks[node.index].history)
+    return "the values of every round of a loop with `until`";
+  if (levels > kMostNestedStacks)
+    return "more than 8 stacks and loops in each other";
+  if (!entry.stacks[node.index].total.isConstant() && setsStates(entry, node.index))
+    return "attention maps of a loop whose rounds are counted at run time; give its size with --bind";
+  return nullptr;
 }
 
 /// A whole number of a tensor has 32 bits. A number that becomes a real one is a real constant by now.
