@@ -26,8 +26,6 @@ const char *refused(const Entry &entry, const Node &node) {
   for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
     ++levels;
   static_assert(kMostNestedStacks == 8);
-  if (entry.stacks[node.index].until != kNoNode && entry.stacks[node.index].history)
-    return "the values of every round of a loop with `until`";
   if (levels > kMostNestedStacks)
     return "more than 8 stacks and loops in each other";
   if (!entry.stacks[node.index].total.isConstant() && setsStates(entry, node.index))

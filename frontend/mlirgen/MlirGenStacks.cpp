@@ -131,13 +131,22 @@ bool EntryGenerator::generateUntil(const StackInfo &info, Block &block) {
 }
 
 /// What a loop that may have ended early gives, less the count of its rounds. Rounds that did not run have set nothing: of them
-/// the states keep what they were.
+/// the states keep what they were, and the carries are collected as they stand in the end.
 SmallVector<Value> EntryGenerator::resultsOfRounds(StackOp op, const Node &node, OpBuilder &outer) {
   const StackInfo &info = entry.stacks[node.index];
   SmallVector<Value> made(op.getResults());
   const Value rounds = made[info.carries]; // the first depth that did not run
   made.erase(made.begin() + info.carries);
   keepStatesOfRounds(node.index, rounds, outer);
+  Build build(outer, locate(node.range));
+  for (size_t i = info.carries; i < made.size(); ++i) {
+    const RankedTensorType type = tensorOf(made[i]), numbers = withElement(type, outer.getI32Type());
+    const Value number = IotaOp::create(outer, locate(node.range), numbers, 0);
+    const Value ran = build.sub(rounds, build.constant(rounds.getType(), double(info.first)));
+    const SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
+    made[i] = build.select(build.compare(Comparison::lt, number, build.broadcast(ran, {}, numbers)), made[i],
+                           build.broadcast(made[i - info.carries], dims, type));
+  }
   return made;
 }
 

@@ -289,6 +289,9 @@ halts("draws", "x + dropout(sin(l(x)) * v, 0.3)")
 halts("layers in turns", "if depth mod 2 == 0 then sin(l(x)) else x * v")
 halts("layers in turns, an end by depth", "if depth mod 2 == 0 then sin(l(x)) else x * v", "0.5 and depth mod 3 == 2")
 halts("at most as many as places", loop="loop[T]")
+halts("every round", every="W ")
+halts("every round, no round", limit="-1", every="W ")
+halts("every round, layers in turns", "if depth mod 2 == 0 then sin(l(x)) else x * v", every="W ")
 
 
 def scans(name, body, result="$y", axes="T B C", lets="", params=None):
