@@ -3,40 +3,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 
 namespace tenon {
 namespace {
 
-/// Whether a condition is another one at another depth although the carries are the same.
-bool dependsOnRound(const Entry &entry, NodeId condition) {
-  std::set<NodeId> seen;
-  for (std::vector<NodeId> work = {condition}; !work.empty();) {
-    const NodeId id = work.back();
-    work.pop_back();
-    if (!seen.insert(id).second)
-      continue;
-    const Node &node = entry.nodes[id];
-    if (node.op == Op::Depth || node.op == Op::Dropout || node.op == Op::Sample)
-      return true;
-    work.insert(work.end(), node.operands.begin(), node.operands.end());
-    if (isLoop(node))
-      work.insert(work.end(), entry.stacks[node.index].results.begin(), entry.stacks[node.index].results.end());
-  }
+/// Whether a body of the stack, or of one inside of it, sets states: of attention maps, one for each depth.
+bool setsStates(const Entry &entry, uint32_t stack) {
+  for (uint32_t body = 0; body < entry.stacks.size(); ++body)
+    if (!entry.stacks[body].nextStates.empty())
+      for (uint32_t around = body; around != ~0u; around = entry.stacks[around].parent)
+        if (around == stack)
+          return true;
   return false;
-}
-
-/// Of a loop that may end early. One whose depths have several bodies ends in each of them, as long as the condition stays true.
-const char *refusedUntil(const Entry &entry, const StackInfo &info) {
-  if (info.until == kNoNode)
-    return nullptr;
-  return info.history               ? "the values of every round of a loop with `until`"
-         : !info.nextStates.empty() ? "states set in a loop with `until`"
-         : info.count != info.total && dependsOnRound(entry, info.until)
-             ? "`until` with the depth or draws in it, in a layer with "
-               "`if depth`"
-             : nullptr;
 }
 
 /// The construct that no code is made for; null if there is some.
@@ -47,9 +26,11 @@ const char *refused(const Entry &entry, const Node &node) {
   for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
     ++levels;
   static_assert(kMostNestedStacks == 8);
-  if (const char *until = refusedUntil(entry, entry.stacks[node.index]))
-    return until;
-  return levels > kMostNestedStacks ? "more than 8 stacks and loops in each other" : nullptr;
+  if (levels > kMostNestedStacks)
+    return "more than 8 stacks and loops in each other";
+  if (!entry.stacks[node.index].total.isConstant() && setsStates(entry, node.index))
+    return "attention maps of a loop whose rounds are counted at run time; give its size with --bind";
+  return nullptr;
 }
 
 /// A whole number of a tensor has 32 bits. A number that becomes a real one is a real constant by now.

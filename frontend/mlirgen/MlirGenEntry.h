@@ -41,11 +41,16 @@ private:
   /// Whether the body of a stack, or one in it, sets states.
   bool setsStates(uint32_t stack) const;
   void copyUnwrittenStates();
+  /// The type of what a state has at one depth.
+  mlir::RankedTensorType sliceOf(uint32_t state) const;
   void keepStatesBetween(uint32_t state);
+  void keepStatesOfRounds(uint32_t loop, mlir::Value rounds, mlir::OpBuilder &builder);
+  void keepAtDepths(uint32_t loop, uint32_t body, mlir::OpBuilder &builder, llvm::SmallVector<mlir::Value> &depths);
   // MlirGenStacks.cpp
   mlir::Value generateStack(const Node &node, NodeId id);
   mlir::Value generateInPlace(const Node &node, NodeId id);
   llvm::SmallVector<mlir::Value> generateBody(const StackInfo &info);
+  llvm::SmallVector<mlir::Value> resultsOfRounds(StackOp op, const Node &node, mlir::OpBuilder &outer);
   bool generateUntil(const StackInfo &info, mlir::Block &block);
   mlir::Value firstDepthOfRound(const StackInfo *rounds, mlir::OpBuilder &builder);
   bool standsInPlace(uint32_t stack) const;

@@ -130,6 +130,26 @@ bool EntryGenerator::generateUntil(const StackInfo &info, Block &block) {
   return bool(stop);
 }
 
+/// What a loop that may have ended early gives, less the count of its rounds. Rounds that did not run have set nothing: of them
+/// the states keep what they were, and the carries are collected as they stand in the end.
+SmallVector<Value> EntryGenerator::resultsOfRounds(StackOp op, const Node &node, OpBuilder &outer) {
+  const StackInfo &info = entry.stacks[node.index];
+  SmallVector<Value> made(op.getResults());
+  const Value rounds = made[info.carries]; // the first depth that did not run
+  made.erase(made.begin() + info.carries);
+  keepStatesOfRounds(node.index, rounds, outer);
+  Build build(outer, locate(node.range));
+  for (size_t i = info.carries; i < made.size(); ++i) {
+    const RankedTensorType type = tensorOf(made[i]), numbers = withElement(type, outer.getI32Type());
+    const Value number = IotaOp::create(outer, locate(node.range), numbers, 0);
+    const Value ran = build.sub(rounds, build.constant(rounds.getType(), double(info.first)));
+    const SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
+    made[i] = build.select(build.compare(Comparison::lt, number, build.broadcast(ran, {}, numbers)), made[i],
+                           build.broadcast(made[i - info.carries], dims, type));
+  }
+  return made;
+}
+
 Value EntryGenerator::generateStack(const Node &node, NodeId id) {
   const StackInfo &info = entry.stacks[node.index];
   if (standsInPlace(node.index))
@@ -180,14 +200,15 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
     yielded = generateBody(info);
   if (counts && !failed) {
     Build build(open.back().builder, location);
-    yielded.push_back(build.add(block->getArguments().back(), build.constant(types.back(), 1)));
+    const Value rounds = block->getArguments().back(); // behind the other carries
+    yielded.insert(yielded.begin() + info.carries, build.add(rounds, build.constant(rounds.getType(), 1)));
   }
   if (!failed)
     YieldOp::create(open.back().builder, location, yielded);
   open.pop_back();
   outer.restoreInsertionPoint(after);
-  results[id] = SmallVector<Value>(op.getResults());
-  return op.getNumResults() ? op.getResult(0) : Value();
+  results[id] = counts && !failed ? resultsOfRounds(op, node, outer) : SmallVector<Value>(op.getResults());
+  return results[id].empty() ? Value() : results[id][0];
 }
 
 } // namespace tenon

@@ -1,5 +1,7 @@
 // Checked program to tensor form: next values of states, at all depths.
+#include "dialect/Rounds.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
+#include <functional>
 #include <map>
 
 using namespace mlir;
@@ -108,15 +110,32 @@ template <typename Fill> void loopOver(OpBuilder &builder, Location location, in
   YieldOp::create(inside, location, ValueRange());
 }
 
+/// Calls `fill(builder, depth)` in loops over the depths.
+template <typename Fill> void loopOver(OpBuilder &builder, Location location, const BodyDepths &depths, Fill fill) {
+  if (depths.rounds == 1) {
+    loopOver(builder, location, depths.first, depths.count, fill);
+    return;
+  }
+  loopOver(builder, location, 0, depths.rounds, [&](OpBuilder &around, Value round) {
+    loopOver(around, location, depths.first, depths.count, [&](OpBuilder &inside, Value depth) {
+      Value low = arith::MulIOp::create(inside, location, round, arith::ConstantIndexOp::create(inside, location, depths.period));
+      fill(inside, arith::AddIOp::create(inside, location, low, depth));
+    });
+  });
+}
+
+/// A slice keeps the value that it has.
+void copyState(uint32_t state, RankedTensorType slice, OpBuilder &builder, Location location, ValueRange depths) {
+  Value old = ReadStateOp::create(builder, location, slice, builder.getI64IntegerAttr(state), depths);
+  WriteStateOp::create(builder, location, builder.getI64IntegerAttr(state), depths, old);
+}
+
 /// Copies the slices that none of `set` writes.
 void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, ArrayRef<int64_t> counts, OpBuilder &builder,
                 Location location, SmallVector<Value> &depths) {
   const size_t level = depths.size();
-  if (level == counts.size()) {
-    Value old = ReadStateOp::create(builder, location, slice, builder.getI64IntegerAttr(state), depths);
-    WriteStateOp::create(builder, location, builder.getI64IntegerAttr(state), depths, old);
-    return;
-  }
+  if (level == counts.size())
+    return copyState(state, slice, builder, location, depths);
   forDepths(set, level, counts[level], [&](ArrayRef<int64_t> all, ArrayRef<Depths> here) {
     if (coversAll(here, level + 1, counts))
       return;
@@ -125,23 +144,56 @@ void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, Ar
       keepOthers(state, slice, here, counts, inside, location, depths);
       depths.pop_back();
     };
-    for (const BodyDepths &loop : loopsOver(all)) {
-      if (loop.rounds == 1) {
-        loopOver(builder, location, loop.first, loop.count, keep);
-        continue;
-      }
-      loopOver(builder, location, 0, loop.rounds, [&](OpBuilder &around, Value round) {
-        loopOver(around, location, loop.first, loop.count, [&](OpBuilder &inside, Value depth) {
-          Value low =
-              arith::MulIOp::create(inside, location, round, arith::ConstantIndexOp::create(inside, location, loop.period));
-          keep(inside, arith::AddIOp::create(inside, location, low, depth));
-        });
-      });
-    }
+    for (const BodyDepths &loop : loopsOver(all))
+      loopOver(builder, location, loop, keep);
   });
 }
 
 } // namespace
+
+RankedTensorType EntryGenerator::sliceOf(uint32_t state) const {
+  auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());
+  const size_t counts = entry.states[state].stackCounts.size();
+  return tensorType(ArrayRef(sizesOf(whole)).drop_front(counts), whole.getElementType(), entry.dims.size());
+}
+
+/// The states of `body`, at all depths of the bodies around it that are inside of `loop`, whose depth is the last of `depths`.
+void EntryGenerator::keepAtDepths(uint32_t loop, uint32_t body, OpBuilder &builder, SmallVector<Value> &depths) {
+  SmallVector<uint32_t> bodies; // outermost first
+  for (uint32_t each = body; each != loop; each = bodyAround(entry.stacks, each))
+    bodies.insert(bodies.begin(), each);
+  std::function<void(OpBuilder &, size_t)> keep = [&](OpBuilder &inside, size_t level) {
+    if (level < bodies.size())
+      return loopOver(inside, current, tenon::depthsOf(entry.stacks, bodies[level]), [&](OpBuilder &further, Value depth) {
+        depths.push_back(depth);
+        keep(further, level + 1);
+        depths.pop_back();
+      });
+    for (const auto &[state, node] : entry.stacks[body].nextStates)
+      copyState(state, sliceOf(state), inside, current, depths);
+  };
+  keep(builder, 0);
+}
+
+/// Behind a loop whose rounds from number `rounds` on did not run: the states that these would have set keep their values.
+void EntryGenerator::keepStatesOfRounds(uint32_t loop, Value rounds, OpBuilder &builder) {
+  if (!setsStates(loop))
+    return;
+  const StackInfo &info = entry.stacks[loop];
+  SmallVector<Value> depths = allDepthsOf(bodyAround(entry.stacks, loop));
+  loopOver(builder, current, info.first, info.count.constant(), [&](OpBuilder &inside, Value depth) {
+    Value number = DepthValueOp::create(inside, current, rounds.getType(), depth);
+    SkipOp::create(inside, current, Build(inside, current).compare(Comparison::lt, number, rounds), Value());
+    if (Value low = firstDepthOfRound(roundsOf(entry.stacks, loop), inside))
+      depth = arith::AddIOp::create(inside, current, low, depth);
+    depths.push_back(depth);
+    for (uint32_t body = 0; body < entry.stacks.size(); ++body)
+      for (uint32_t around = body; around < entry.stacks.size(); around = bodyAround(entry.stacks, around))
+        if (around == loop)
+          keepAtDepths(loop, body, inside, depths);
+    depths.pop_back();
+  });
+}
 
 /// A stack whose bodies differ by depth may set a state at some of its depths only; the others keep theirs.
 void EntryGenerator::keepStatesBetween(uint32_t state) {
@@ -157,11 +209,8 @@ void EntryGenerator::keepStatesBetween(uint32_t state) {
              stack = info.everyStep ? bodyAround(entry.stacks, stack) : entry.stacks[stack].owner)
           set.back().insert(set.back().begin(), tenon::depthsOf(entry.stacks, stack));
       }
-  auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());
-  auto slice =
-      tensorType(ArrayRef(sizesOf(whole)).drop_front(info.stackCounts.size()), whole.getElementType(), entry.dims.size());
   SmallVector<Value> depths;
-  keepOthers(state, slice, set, info.stackCounts, root, current, depths);
+  keepOthers(state, sliceOf(state), set, info.stackCounts, root, current, depths);
 }
 
 } // namespace tenon

@@ -158,7 +158,12 @@ private:
   LoopState *loopStateOf(uint32_t body, NodeId argument);
   void carryStates(const std::vector<LoopState> &states, uint32_t body, std::vector<NodeId> &initial,
                    std::vector<NodeId> &results, std::vector<std::vector<AxisId>> &declared);
-  void takeStates(const std::vector<LoopState> &states, uint32_t around, size_t carries, std::vector<Value> &made);
+  NodeId bodyArgument(ValueType type, size_t place, ast::Range range, uint32_t body);
+  void beginWithStates(StackCall &call, std::vector<LoopState> &states);
+  std::vector<LoopState> takeCarriedOn(StackCall &call, uint32_t body, bool alone, Rounds &rounds);
+  void handOn(std::vector<LoopState> &known, const std::vector<LoopState> &states, size_t carries, std::vector<Value> &made);
+  void takeStates(const StackCall &call, const std::vector<Value> &made);
+  void countRoundsRun(uint32_t body, NodeId depth);
 
   // ---- layers and functions (Layers.cpp, Frames.cpp, Stacks.cpp)
   struct CallFrame {
@@ -189,42 +194,18 @@ private:
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
-  struct StackCall { // one call of a stack or loop
-    Instance &instance;
-    const std::vector<ast::Range> &ranges; // of its arguments
-    std::optional<AxisId> history;         // results of all steps along this axis are wanted
-    Scope *caller;
-    ast::Range range;
-    int64_t total() const { return instance.count.asConstant().value_or(0); }
-  };
-  /// What a part of the depths of a call gives: the new carries, and theirs at every depth along `axis` where the call wants
-  /// them.
-  struct Storey {
-    std::vector<Value> carries, histories;
-    AxisId axis = 0;
-    int64_t count = 0; // of its depths; 0 after a mistake, or if there are none
-    uint32_t body = kEntryBody;
-    size_t decisions = 0; // those made before
-  };
-  /// Bodies one after the other that may run in rounds.
-  struct Rounds {
-    uint32_t body;               // around them
-    size_t decisions, proofs;    // those made before
-    std::vector<NodeId> initial; // carries of the first round
-    std::vector<Storey> storeys = {};
-  };
   StackInfo infoOf(const StackCall &call, int64_t first) const;
   /// One body for the depths from `first` on, as many as its `if depth`s leave equal.
   std::optional<std::vector<NodeId>> carriesOf(const StackCall &call, uint32_t body, size_t carries,
                                                std::vector<Value> &arguments);
   std::optional<std::vector<NodeId>> carriedOn(const StackCall &call, const Value &result, const std::vector<NodeId> &initial,
                                                std::vector<std::vector<AxisId>> &declared);
-  Storey callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds);
+  Storey callStorey(StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds);
   /// Bodies for the depths from `first` on until they repeat, and all rounds in which they do.
-  Storey callRounds(const StackCall &call, std::vector<Value> arguments, int64_t first);
+  Storey callRounds(StackCall &call, std::vector<Value> arguments, int64_t first);
   Storey stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
                    const std::vector<std::vector<AxisId>> &declared, uint32_t around);
-  Storey closeRounds(const StackCall &call, Rounds &rounds);
+  Storey closeRounds(StackCall &call, Rounds &rounds);
   std::vector<NodeId> bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges, uint32_t body);
   Value joinHistories(const std::vector<Storey> &parts, size_t carry, AxisId whole, ast::Range range);
   // What holds at some depths, and whether it holds at others (Depths.cpp).

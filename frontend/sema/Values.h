@@ -191,9 +191,39 @@ struct NextValue {
 
 /// A state that the rounds of a loop set: a carry of the loop behind those of its layer.
 struct LoopState {
+  static constexpr uint32_t kRoundsRun = ~0u; // no state: how many rounds of a loop with `until` have run
   uint32_t state;
   NodeId initial, argument, next; // around the loop; in its body; `next` is `argument` while nothing sets it
   ast::Range range;               // of what sets it
+};
+
+/// One call of a stack or loop.
+struct StackCall {
+  Instance &instance;
+  const std::vector<ast::Range> &ranges; // of its arguments
+  std::optional<AxisId> history;         // results of all steps along this axis are wanted
+  Scope *caller;
+  ast::Range range;
+  std::vector<LoopState> states = {}; // those of the parts so far: `next` is what the last of them has left, around the loop
+  int64_t total() const { return instance.count.asConstant().value_or(0); }
+};
+
+/// What a part of the depths of a call gives: the new carries, and theirs at every depth along `axis` where the call wants them.
+struct Storey {
+  std::vector<Value> carries, histories;
+  AxisId axis = 0;
+  int64_t count = 0; // of its depths; 0 after a mistake, or if there are none
+  uint32_t body = kEntryBody;
+  size_t decisions = 0; // those made before
+};
+
+/// Bodies one after the other that may run in rounds.
+struct Rounds {
+  uint32_t body;               // around them
+  size_t decisions, proofs;    // those made before
+  std::vector<NodeId> initial; // carries of the first round
+  std::vector<Storey> storeys = {};
+  std::vector<LoopState> states = {}; // of any of them, as the body around has them
 };
 
 } // namespace tenon::sema

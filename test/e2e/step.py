@@ -33,11 +33,12 @@ CASES = {
     "typed": ({}, []),
     "short": ({}, []),
     "recurrent": ({}, []),
+    "rounds": ({}, []),
     "lstm": ({"V": 13, "C": 20, "N": 3}, []),
     "mamba": ({"V": 13, "D": 24, "Z": 5, "R": 3, "N": 3}, []),
 }
 TYPED = ("typed", "short")
-OPEN = ("open", "recurrent", "lstm", "mamba")
+OPEN = ("open", "recurrent", "rounds", "lstm", "mamba")
 
 
 class Wrong(Exception):

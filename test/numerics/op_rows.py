@@ -274,10 +274,10 @@ layer $Layer[B, T, C](x: [B, T, C], mass: [B], rounds: i32[]) -> ([B, T, C], [B]
 MIXED = "x + sin(l(x)) * v / real(depth + 1)"
 
 
-def halts(name, step=MIXED, limit="2.5", loop="loop[W]"):
+def halts(name, step=MIXED, limit="2.5", loop="loop[W]", every=""):
     """The rounds are a factor of the result, so that one of another number would be seen."""
-    row("until: " + name, "B T C", {"p": "A, C"}, "$y * real($k + 1) + expand[T, C]($m)",
-        f"use $f = {loop} $Layer[B, T, C]\n  let ($y, $m, $k) = $f($p[A: some], real(ids[T: 0] mod 2), 0)",
+    lets = f"use $f = {loop} $Layer[B, T, C]\n  let ($y, $m, $k) = $f{every and '[W]'}($p[A: some], real(ids[T: 0] mod 2), 0)"
+    row("until: " + name, every + "B T C", {"p": "A, C"}, "$y * real($k + 1) + expand[T, C]($m)", lets,
         HALTS.replace("STEP", step).replace("LIMIT", limit))
 
 
@@ -287,7 +287,11 @@ halts("all rounds", limit="99")
 halts("rows that stay", "where(expand[T, C](mass) > 1.5, x, x * v + sin(l(x)))")
 halts("draws", "x + dropout(sin(l(x)) * v, 0.3)")
 halts("layers in turns", "if depth mod 2 == 0 then sin(l(x)) else x * v")
+halts("layers in turns, an end by depth", "if depth mod 2 == 0 then sin(l(x)) else x * v", "0.5 and depth mod 3 == 2")
 halts("at most as many as places", loop="loop[T]")
+halts("every round", every="W ")
+halts("every round, no round", limit="-1", every="W ")
+halts("every round, layers in turns", "if depth mod 2 == 0 then sin(l(x)) else x * v", every="W ")
 
 
 def scans(name, body, result="$y", axes="T B C", lets="", params=None):

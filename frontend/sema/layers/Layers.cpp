@@ -97,19 +97,21 @@ void Checker::untilStatement(const Instance &instance, const ast::Stmt &statemen
     error("T0409", statement.range, "`until` stands only in a layer that is used under loop[...]");
   if (!isTruth || !isLooped || !inStack)
     return;
-  StackInfo &info = graph.entry.stacks[body];
   const NodeId node = tensor(stop, statement.value->range);
-  const std::optional<bool> known = info.count == Size(0) ? std::nullopt : truthOfRounds(node, body);
-  const bool isAsked = info.count != Size(0) && info.first == 0 && !mayBeSwitched;
-  if (const auto truth = known || !isAsked ? known : provedTruth(node); truth && isAsked) {
+  StackInfo &info = graph.entry.stacks[body];
+  info.until = node;
+  const bool isWhole = info.count == instance.count; // not a part of the depths, which other ones follow
+  if (info.count == Size(0) || info.first != 0 || mayBeSwitched)
+    return;
+  auto truth = truthOfRounds(node, body);
+  if (!truth)
+    truth = provedTruth(node);
+  if (truth && (*truth || isWhole))
     if (auto *mistake = session.warning("T0117", statement.value->range,
                                         *truth ? "`until` is true from the start: loop " + instance.name + " runs no round"
                                                : "`until` is true at no depth: loop " + instance.name + " always runs " +
                                                      text(instance.count) + " rounds"))
       mistake->notes.push_back({"help", "the condition is asked in front of each round: say it of what the rounds change"});
-  }
-  if (known != false)
-    info.until = node;
 }
 
 Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments,

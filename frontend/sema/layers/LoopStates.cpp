@@ -32,11 +32,8 @@ NodeId Checker::carriedState(uint32_t body, uint32_t outermost, uint32_t state, 
   for (const LoopState &known : states)
     if (known.state == state)
       return known.argument;
-  Node carry = makeNode(Op::BodyArgument, graph[initial].type);
-  carry.type.pinned.clear();
-  carry.index = uint32_t(graph.entry.stacks[body].carries + states.size());
-  carry.range = range;
-  const NodeId argument = graph.add(carry, body);
+  const size_t place = graph.entry.stacks[body].carries + states.size();
+  const NodeId argument = bodyArgument(graph[initial].type, place, range, body);
   states.push_back({state, around, argument, argument, range});
   return argument;
 }
@@ -62,24 +59,85 @@ void Checker::carryStates(const std::vector<LoopState> &states, uint32_t body, s
   graph.entry.stacks[body].carries += unsigned(states.size());
 }
 
-/// What the loop leaves of its states: the value of the round of a loop around it, or the next value of the step.
-void Checker::takeStates(const std::vector<LoopState> &states, uint32_t around, size_t carries, std::vector<Value> &made) {
-  std::vector<NodeId> with;
-  for (size_t i = 0; i < carries && i < made.size(); ++i)
-    with.push_back(made[i].node);
-  for (size_t i = 0; i < states.size(); ++i) {
-    const NodeId last = made[carries + i].node;
-    LoopState *outer = loopStateOf(around, states[i].initial);
-    if (!outer) {
-      nextValues.push_back({states[i].state, last, around, with, states[i].range});
-    } else if (outer->next != outer->argument) {
-      error("T0408", states[i].range,
-            "state " + graph.entry.states[states[i].state].path + " would be set twice in one step: its layer is called twice");
-    } else {
-      outer->next = last;
+/// Of the same state, or count of rounds; null where there is none yet.
+static LoopState *among(std::vector<LoopState> &known, uint32_t state) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const LoopState &each) { return each.state == state; });
+  return found == known.end() ? nullptr : &*found;
+}
+
+/// The states of a body that is finished. They begin with what the bodies before it have left; those of a body that is not
+/// `alone` in its rounds are carries of the rounds, too.
+std::vector<LoopState> Checker::takeCarriedOn(StackCall &call, uint32_t body, bool alone, Rounds &rounds) {
+  std::vector<LoopState> states = std::exchange(loopStates[body], {});
+  for (LoopState &state : states) {
+    LoopState *before = among(alone ? call.states : rounds.states, state.state);
+    if (!before && !alone) {
+      const size_t place = graph.entry.stacks[rounds.body].carries + rounds.states.size();
+      const NodeId argument = bodyArgument(graph[state.argument].type, place, state.range, rounds.body);
+      rounds.states.push_back({state.state, state.initial, argument, argument, state.range});
+      before = &rounds.states.back();
     }
+    if (before)
+      state.initial = before->next;
+  }
+  return states;
+}
+
+/// Rounds begin with what the parts before them have left.
+void Checker::beginWithStates(StackCall &call, std::vector<LoopState> &states) {
+  for (LoopState &state : states)
+    if (const LoopState *before = among(call.states, state.state))
+      state.initial = before->next;
+}
+
+/// What a part of a loop has left of its states, which stands behind its carries, is what the next one begins with.
+void Checker::handOn(std::vector<LoopState> &known, const std::vector<LoopState> &states, size_t carries,
+                     std::vector<Value> &made) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    LoopState *before = among(known, states[i].state);
+    if (!before)
+      before = &known.emplace_back(states[i]);
+    before->next = made[carries + i].node;
+    if (states[i].next != states[i].argument)
+      before->range = states[i].range;
   }
   made.resize(std::min(made.size(), carries));
+}
+
+/// What the loop leaves of its states: the value of the round of a loop around it, or the next value of the step.
+void Checker::takeStates(const StackCall &call, const std::vector<Value> &made) {
+  std::vector<NodeId> with;
+  for (const Value &carry : made)
+    with.push_back(carry.node);
+  for (const LoopState &state : call.states) {
+    if (state.state == LoopState::kRoundsRun)
+      continue;
+    LoopState *outer = loopStateOf(call.caller->body, state.initial);
+    if (!outer) {
+      nextValues.push_back({state.state, state.next, call.caller->body, with, state.range});
+    } else if (outer->next != outer->argument) {
+      error("T0408", state.range,
+            "state " + graph.entry.states[state.state].path + " would be set twice in one step: its layer is called twice");
+    } else {
+      outer->next = state.next;
+    }
+  }
+}
+
+/// Of a loop with `until` whose depths have several bodies. One that has ended in an earlier body must not go on, whatever the
+/// condition is by then (it may have the depth or draws in it, or be chosen by `if depth`), so they count the rounds that ran.
+void Checker::countRoundsRun(uint32_t body, NodeId depth) {
+  const NodeId until = graph.entry.stacks[body].until;
+  if (until == kNoNode)
+    return;
+  const ast::Range range = graph[until].range;
+  std::vector<LoopState> &states = loopStates[body];
+  const size_t place = graph.entry.stacks[body].carries + states.size();
+  const NodeId rounds = bodyArgument({Element::Int, {}, {}}, place, range, body);
+  const NodeId next = graph.elementwise(Op::Add, {rounds, graph.integer(1)}, Element::Int, range);
+  states.push_back({LoopState::kRoundsRun, graph.integer(0), rounds, next, range});
+  const NodeId hasEnded = graph.elementwise(Op::Less, {rounds, depth}, Element::Bool, range);
+  graph.entry.stacks[body].until = graph.elementwise(Op::Or, {hasEnded, until}, Element::Bool, range);
 }
 
 } // namespace tenon::sema

@@ -17,7 +17,7 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
       mistake->related.push_back({layer.name.range, "it has " + std::to_string(carries) + " results"});
     return poison();
   }
-  const StackCall call{instance, ranges, history, caller, range};
+  StackCall call{instance, ranges, history, caller, range};
   std::vector<Storey> parts;
   for (int64_t first = 0; parts.empty() || first < call.total(); first += parts.back().count) {
     parts.push_back(callRounds(call, arguments, first));
@@ -29,6 +29,7 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
       break;
   }
   std::vector<Value> outputs = parts.back().carries;
+  takeStates(call, outputs);
   for (size_t i = 0; i < carries && history; ++i)
     outputs[i] = joinHistories(parts, i, *history, range);
   return carries == 1 ? outputs[0] : Value::ofTuple(outputs);
@@ -45,20 +46,23 @@ StackInfo Checker::infoOf(const StackCall &call, int64_t first) const {
   return info;
 }
 
+NodeId Checker::bodyArgument(ValueType type, size_t place, ast::Range range, uint32_t body) {
+  Node carry = makeNode(Op::BodyArgument, std::move(type));
+  carry.type.pinned.clear();
+  carry.index = uint32_t(place);
+  carry.range = range;
+  return graph.add(carry, body);
+}
+
 std::vector<NodeId> Checker::bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges,
                                            uint32_t body) {
   std::vector<NodeId> made;
-  for (size_t i = 0; i < initial.size(); ++i) {
-    Node carry = makeNode(Op::BodyArgument, graph[initial[i]].type);
-    carry.type.pinned.clear();
-    carry.index = uint32_t(i);
-    carry.range = ranges[i];
-    made.push_back(graph.add(carry, body));
-  }
+  for (size_t i = 0; i < initial.size(); ++i)
+    made.push_back(bodyArgument(graph[initial[i]].type, i, ranges[i], body));
   return made;
 }
 
-Checker::Storey Checker::callRounds(const StackCall &call, std::vector<Value> arguments, int64_t first) {
+Storey Checker::callRounds(StackCall &call, std::vector<Value> arguments, int64_t first) {
   StackInfo info = infoOf(call, first);
   info.parent = call.caller->body;
   info.count = Size(1);
@@ -101,11 +105,7 @@ std::optional<std::vector<NodeId>> Checker::carriesOf(const StackCall &call, uin
         graph.element(node) == Element::Int)
       node = graph.toReal(node);
     initial[i] = node;
-    Node carry = makeNode(Op::BodyArgument, graph[node].type);
-    carry.type.pinned.clear();
-    carry.index = uint32_t(i);
-    carry.range = call.ranges[i];
-    arguments[i] = Value::ofTensor(graph.add(carry, body));
+    arguments[i] = Value::ofTensor(bodyArgument(graph[node].type, i, call.ranges[i], body));
   }
   return initial;
 }
@@ -136,7 +136,7 @@ std::optional<std::vector<NodeId>> Checker::carriedOn(const StackCall &call, con
   return results;
 }
 
-Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds) {
+Storey Checker::callStorey(StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds) {
   const Instance &instance = call.instance;
   StackInfo info = infoOf(call, first);
   info.parent = rounds.body;
@@ -173,33 +173,32 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
               text(instance.count));
     return {};
   }
-  StackInfo &stack = graph.entry.stacks[body];
-  const bool alone = rounds.storeys.empty() && stack.count == *subtract(instance.count, Size(first));
-  const std::vector<LoopState> states = std::exchange(loopStates[body], {});
-  if (!alone && !states.empty()) {
-    error("T0408", states[0].range,
-          "not supported yet: state " + graph.entry.states[states[0].state].path + " is set in loop " + instance.name +
-              ", whose rounds differ by `if depth`; hand the value on as an argument and result");
-    return {};
-  }
-  carryStates(states, body, initial, results, declared);
-  stack.results = results;
-  stack.history = call.history.has_value();
-  if (alone) {
-    stack.parent = call.caller->body;
-  } else if (rounds.storeys.empty()) {
+  const Size count = graph.entry.stacks[body].count;
+  const bool alone = rounds.storeys.empty() && count == *subtract(instance.count, Size(first));
+  if (count != instance.count)
+    countRoundsRun(body, inner->depth->node);
+  else if (NodeId &until = graph.entry.stacks[body].until; until != kNoNode && truthOfRounds(until, body) == false)
+    until = kNoNode;
+  const std::vector<LoopState> states = takeCarriedOn(call, body, alone, rounds);
+  if (!alone && rounds.storeys.empty()) {
     rounds.initial = initial;
     initial = bodyArguments(initial, call.ranges, rounds.body);
   }
+  carryStates(states, body, initial, results, declared);
+  StackInfo &stack = graph.entry.stacks[body];
+  stack.results = results;
+  stack.history = call.history.has_value();
+  if (alone)
+    stack.parent = call.caller->body;
   Storey storey = stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
-  takeStates(states, call.caller->body, carries, storey.carries);
+  handOn(alone ? call.states : rounds.states, states, carries, storey.carries);
   return storey;
 }
 
 /// The node of a stack whose body is finished, in the body `around` it, and its results with the order of axes that the body
 /// declares.
-Checker::Storey Checker::stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
-                                   const std::vector<std::vector<AxisId>> &declared, uint32_t around) {
+Storey Checker::stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
+                          const std::vector<std::vector<AxisId>> &declared, uint32_t around) {
   const Size count = graph.entry.stacks[body].count;
   const size_t carries = initial.size();
   Storey made;
@@ -214,7 +213,9 @@ Checker::Storey Checker::stackNode(const StackCall &call, uint32_t body, const s
   node.index = body;
   node.range = call.range;
   const NodeId producer = graph.add(node, around);
-  for (size_t i = 0; i < carries * (call.history ? 2 : 1); ++i) {
+  const size_t collected = // those of rounds are what their bodies have collected of the layer's carries
+      graph.entry.stacks[body].isRounds ? call.instance.layer->callable->results.size() : carries;
+  for (size_t i = 0; i < carries + (call.history ? collected : 0); ++i) {
     const bool all = i >= carries; // steps, along `made.axis`
     ValueType type = graph[initial[i % carries]].type;
     type.pinned.clear();
@@ -234,7 +235,7 @@ Checker::Storey Checker::stackNode(const StackCall &call, uint32_t body, const s
 }
 
 /// All rounds as one stack, whose body has the bodies of a round in order.
-Checker::Storey Checker::closeRounds(const StackCall &call, Rounds &rounds) {
+Storey Checker::closeRounds(StackCall &call, Rounds &rounds) {
   const Storey &last = rounds.storeys.back();
   const size_t carries = rounds.initial.size();
   std::vector<std::vector<AxisId>> declared;
@@ -246,6 +247,8 @@ Checker::Storey Checker::closeRounds(const StackCall &call, Rounds &rounds) {
     declared.push_back(graph.axes(last.carries[i].node));
     results.push_back(graph.transpose(last.carries[i].node, graph.axes(rounds.initial[i]), call.range));
   }
+  beginWithStates(call, rounds.states);
+  carryStates(rounds.states, rounds.body, rounds.initial, results, declared);
   AxisId places = 0; // of one round
   if (call.history) {
     places = graph.newAxis(axisName(*call.history), Size(period), false);
@@ -257,6 +260,7 @@ Checker::Storey Checker::closeRounds(const StackCall &call, Rounds &rounds) {
   stack.period = period;
   const int64_t count = stack.count.constant() * period;
   Storey made = stackNode(call, rounds.body, rounds.initial, declared, call.caller->body);
+  handOn(call.states, rounds.states, carries, made.carries);
   made.count = count;
   if (call.history) {
     const Size size(count);

@@ -1,9 +1,12 @@
 """Loops that end by `until`: after rounds that the data decide, with draws, the depth, a stack inside, kept rows; such that never
-end early or run no round; inside of another stack; as many rounds as a run-time size."""
+end early or run no round; inside of another stack; as many rounds as a run-time size; that would go on behind their end; whose
+every round is read."""
 
 # Words: first, last (no round, all rounds); drop, deep, inner (a stack in each round), turns (`if depth`), kept (rows that have
-# ended stay), outer (a stack around it), long (T rounds at most).
-LOOPS = ["kept", "drop deep", "inner kept", "turns", "outer", "first", "last drop", "long kept"]
+# ended stay), outer (a stack around it), long (T rounds at most), odd (a condition that is false again behind the end), every
+# (of each round its result).
+LOOPS = ["kept", "drop deep", "inner kept", "turns", "outer", "first", "last drop", "long kept", "odd turns", "every drop",
+         "odd every turns"]
 
 
 def build(g, text):
@@ -11,7 +14,8 @@ def build(g, text):
     layer, loop = g.name("Layer"), g.name("u")
     # Masses are whole numbers at first and grow by 0.9 .. 1.1: no sum of them comes near 2.5, so that rounding ends no round.
     limit = {"first": "mass > -1", "last": "mass > 99"}.get(words[0], "mass > 2.5")
-    body = ["use mix = Linear[D -> D]", "param gain: [D] ~ normal(1)", f"until all[B]({limit})",
+    body = ["use mix = Linear[D -> D]", "param gain: [D] ~ normal(1)",
+            f"until all[B]({limit})" + (" and depth mod 2 == 1" if "odd" in words else ""),
             "let z = tanh(mix(x) / 4 + x * gain)"]
     if "inner" in words:
         body[0] += "\n    use inner = stack[2] One[D]"
@@ -46,6 +50,13 @@ def build(g, text):
         g.text(f"let ({value}, {sum_}) = {loop}({x}, {mass})")
     else:
         rounds = g.name("i")
-        g.text(f"let ({value}, {sum_}, {rounds}) = {loop}({x}, {mass}, 0)")
+        if "every" in words:
+            axis, all_ = g.name("N"), [g.name() for _ in range(3)]
+            g.text(f"dim {axis} = 5")
+            g.text(f"let ({', '.join(all_)}) = {loop}[{axis}]({x}, {mass}, 0)")
+            made = f"mean[{axis}]({all_[0]} * iota[{axis}]())", f"max[{axis}]({all_[1]})", f"{all_[2]}[{axis}: 3]"
+            g.text("\n  ".join(f"let {name} = {text}" for name, text in zip((value, sum_, rounds), made)))
+        else:
+            g.text(f"let ({value}, {sum_}, {rounds}) = {loop}({x}, {mass}, 0)")
         g.integers.append((rounds, []))
     g.reals[value], g.reals[sum_] = ("B", "T", "D"), ("B",)
