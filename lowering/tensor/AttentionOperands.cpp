@@ -88,12 +88,17 @@ std::string ScoreReader::findPlace() {
   return {};
 }
 
+bool ScoreReader::sharesSide(ArrayRef<Pair> pairs) {
+  const Pair &first = pairs.front();
+  return llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }) ||
+         llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
+}
+
 /// sum of factor * a . b as one contraction: where one side is the same everywhere the other is summed.
 std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRef<Labels> ofB, Value &a, Value &b) {
   const Pair &first = pairs.front();
-  bool sameA = llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }),
-       sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
-  if (!sameA && !sameB)
+  const bool sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
+  if (!sharesSide(pairs))
     return "not supported yet: two such terms that share neither side";
   space.setSize(kContracted, sizeAt(first.a, kContracted));
   for (const Pair &pair : pairs)
@@ -106,6 +111,36 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRe
       accumulate(build, b, arranged(pair.b, ofB, sameB ? 1 : pair.factor));
   }
   return {};
+}
+
+/// Contractions that share neither side stand beside each other along the contracted dimension: a . b + c . d = [a, c] . [b, d],
+/// as in attention whose heads have a part with and one without positions (DeepSeek). Queries of the same keys are added.
+void ScoreReader::joinContents(ArrayRef<Labels> ofQuery, ArrayRef<Labels> ofKey) {
+  SmallVector<const Labelled *> keys;
+  SmallVector<Value> ofQueries, ofKeys;
+  AffineExpr width = getAffineConstantExpr(0, builder.getContext());
+  for (const Pair &pair : contents) {
+    const AffineExpr own = sizeAt(pair.a, kContracted);
+    space.setSize(kContracted, own);
+    Value a = arranged(pair.a, ofQuery, pair.factor);
+    if (auto *known = llvm::find_if(keys, [&](const Labelled *key) { return *key == pair.b; }); known != keys.end()) {
+      accumulate(build, ofQueries[known - keys.begin()], a);
+      continue;
+    }
+    keys.push_back(&pair.b);
+    ofQueries.push_back(a);
+    ofKeys.push_back(arranged(pair.b, ofKey, 1));
+    width = simplifyAffineExpr(width + own, space.dimCount(), 0);
+  }
+  space.setSize(kContracted, width);
+  auto beside = [&](ArrayRef<Value> parts) -> Value {
+    SmallVector<AffineExpr> sizes = sizesOf(tensorOf(parts.front()));
+    sizes.back() = width;
+    return ConcatOp::create(builder, parts.front().getLoc(), space.type(sizes, tensorOf(parts.front()).getElementType()),
+                            builder.getI64IntegerAttr(sizes.size() - 1), parts);
+  };
+  query = beside(ofQueries);
+  key = beside(ofKeys);
 }
 
 /// A number that all contractions of keys have in common belongs to the sum: no query is multiplied for it.
@@ -146,7 +181,11 @@ std::string ScoreReader::finish() {
   const Labels &batches = space.axes(kBatch), &heads = space.axes(kHead), &widths = space.axes(kWidth), ofKeys = headsOfKeys();
   const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}},
       ofTable{{kPlace}, heads, {kContracted}};
-  std::string why = sum(contents, ofQuery, ofKey, query, key);
+  std::string why;
+  if (sharesSide(contents))
+    why = sum(contents, ofQuery, ofKey, query, key);
+  else
+    joinContents(ofQuery, ofKey);
   if (why.empty())
     why = findPlace();
   if (!why.empty())
