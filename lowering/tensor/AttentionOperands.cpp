@@ -113,9 +113,20 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRe
   return {};
 }
 
+/// Whether these are all places of a walked entry, of which a call adds the new ones to a state.
+static bool isKept(Value keys) {
+  Operation *op = keys.getDefiningOp();
+  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<AppendStateOp>(op);
+}
+
 /// Contractions that share neither side stand beside each other along the contracted dimension: a . b + c . d = [a, c] . [b, d],
 /// as in attention whose heads have a part with and one without positions (DeepSeek). Queries of the same keys are added.
-void ScoreReader::joinContents(ArrayRef<Labels> ofQuery, ArrayRef<Labels> ofKey) {
+std::string ScoreReader::joinContents(ArrayRef<Labels> ofQuery, ArrayRef<Labels> ofKey) {
+  if (llvm::any_of(contents, [](const Pair &pair) { return isKept(pair.b.value); }))
+    return "keys of two terms are kept apart from call to call, all of which each call would copy; make one term of both, by a "
+           "`concat` of the keys and one of the queries";
   SmallVector<const Labelled *> keys;
   SmallVector<Value> ofQueries, ofKeys;
   AffineExpr width = getAffineConstantExpr(0, builder.getContext());
@@ -141,6 +152,7 @@ void ScoreReader::joinContents(ArrayRef<Labels> ofQuery, ArrayRef<Labels> ofKey)
   };
   query = beside(ofQueries);
   key = beside(ofKeys);
+  return {};
 }
 
 /// A number that all contractions of keys have in common belongs to the sum: no query is multiplied for it.
@@ -181,11 +193,7 @@ std::string ScoreReader::finish() {
   const Labels &batches = space.axes(kBatch), &heads = space.axes(kHead), &widths = space.axes(kWidth), ofKeys = headsOfKeys();
   const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}},
       ofTable{{kPlace}, heads, {kContracted}};
-  std::string why;
-  if (sharesSide(contents))
-    why = sum(contents, ofQuery, ofKey, query, key);
-  else
-    joinContents(ofQuery, ofKey);
+  std::string why = sharesSide(contents) ? sum(contents, ofQuery, ofKey, query, key) : joinContents(ofQuery, ofKey);
   if (why.empty())
     why = findPlace();
   if (!why.empty())

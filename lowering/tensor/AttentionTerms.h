@@ -95,7 +95,7 @@ private:
   std::string findPlace();
   std::string computePlaces(llvm::ArrayRef<std::pair<Read *, Labelled *>> reads);
   static bool sharesSide(llvm::ArrayRef<Pair> pairs);
-  void joinContents(llvm::ArrayRef<Labels> ofQuery, llvm::ArrayRef<Labels> ofKey);
+  std::string joinContents(llvm::ArrayRef<Labels> ofQuery, llvm::ArrayRef<Labels> ofKey);
   std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a,
                   mlir::Value &b);
   /// x with one dimension for each group of labels, times factor.
