@@ -88,12 +88,17 @@ std::string ScoreReader::findPlace() {
   return {};
 }
 
+bool ScoreReader::sharesSide(ArrayRef<Pair> pairs) {
+  const Pair &first = pairs.front();
+  return llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }) ||
+         llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
+}
+
 /// sum of factor * a . b as one contraction: where one side is the same everywhere the other is summed.
 std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRef<Labels> ofB, Value &a, Value &b) {
   const Pair &first = pairs.front();
-  bool sameA = llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }),
-       sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
-  if (!sameA && !sameB)
+  const bool sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
+  if (!sharesSide(pairs))
     return "not supported yet: two such terms that share neither side";
   space.setSize(kContracted, sizeAt(first.a, kContracted));
   for (const Pair &pair : pairs)
@@ -105,6 +110,48 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRe
     if (!sameB || &pair == &first)
       accumulate(build, b, arranged(pair.b, ofB, sameB ? 1 : pair.factor));
   }
+  return {};
+}
+
+/// Whether these are all places of a walked entry, of which a call adds the new ones to a state.
+static bool isKept(Value keys) {
+  Operation *op = keys.getDefiningOp();
+  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<AppendStateOp>(op);
+}
+
+/// Contractions that share neither side stand beside each other along the contracted dimension: a . b + c . d = [a, c] . [b, d],
+/// as in attention whose heads have a part with and one without positions (DeepSeek). Queries of the same keys are added.
+std::string ScoreReader::joinContents(ArrayRef<Labels> ofQuery, ArrayRef<Labels> ofKey) {
+  if (llvm::any_of(contents, [](const Pair &pair) { return isKept(pair.b.value); }))
+    return "keys of two terms are kept apart from call to call, all of which each call would copy; make one term of both, by a "
+           "`concat` of the keys and one of the queries";
+  SmallVector<const Labelled *> keys;
+  SmallVector<Value> ofQueries, ofKeys;
+  AffineExpr width = getAffineConstantExpr(0, builder.getContext());
+  for (const Pair &pair : contents) {
+    const AffineExpr own = sizeAt(pair.a, kContracted);
+    space.setSize(kContracted, own);
+    Value a = arranged(pair.a, ofQuery, pair.factor);
+    if (auto *known = llvm::find_if(keys, [&](const Labelled *key) { return *key == pair.b; }); known != keys.end()) {
+      accumulate(build, ofQueries[known - keys.begin()], a);
+      continue;
+    }
+    keys.push_back(&pair.b);
+    ofQueries.push_back(a);
+    ofKeys.push_back(arranged(pair.b, ofKey, 1));
+    width = simplifyAffineExpr(width + own, space.dimCount(), 0);
+  }
+  space.setSize(kContracted, width);
+  auto beside = [&](ArrayRef<Value> parts) -> Value {
+    SmallVector<AffineExpr> sizes = sizesOf(tensorOf(parts.front()));
+    sizes.back() = width;
+    return ConcatOp::create(builder, parts.front().getLoc(), space.type(sizes, tensorOf(parts.front()).getElementType()),
+                            builder.getI64IntegerAttr(sizes.size() - 1), parts);
+  };
+  query = beside(ofQueries);
+  key = beside(ofKeys);
   return {};
 }
 
@@ -146,7 +193,7 @@ std::string ScoreReader::finish() {
   const Labels &batches = space.axes(kBatch), &heads = space.axes(kHead), &widths = space.axes(kWidth), ofKeys = headsOfKeys();
   const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}},
       ofTable{{kPlace}, heads, {kContracted}};
-  std::string why = sum(contents, ofQuery, ofKey, query, key);
+  std::string why = sharesSide(contents) ? sum(contents, ofQuery, ofKey, query, key) : joinContents(ofQuery, ofKey);
   if (why.empty())
     why = findPlace();
   if (!why.empty())

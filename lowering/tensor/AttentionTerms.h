@@ -11,7 +11,8 @@ mlir::AffineExpr sizeAt(const Labelled &x, int64_t label);
 /// Of a reason why not.
 constexpr char kNoDistance[] = "a place that is no function of the distance j - i";
 
-/// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
+/// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed;
+/// contractions with several keys are one with all of them beside each other.
 class ScoreReader {
 public:
   ScoreReader(mlir::OpBuilder &builder, mlir::Location location, AttentionSpace &space, IndexReader &indices)
@@ -93,6 +94,8 @@ private:
   /// for each its own rows of one table.
   std::string findPlace();
   std::string computePlaces(llvm::ArrayRef<std::pair<Read *, Labelled *>> reads);
+  static bool sharesSide(llvm::ArrayRef<Pair> pairs);
+  std::string joinContents(llvm::ArrayRef<Labels> ofQuery, llvm::ArrayRef<Labels> ofKey);
   std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a,
                   mlir::Value &b);
   /// x with one dimension for each group of labels, times factor.

@@ -207,6 +207,17 @@ bool Checker::mayBeNegative(const Size &size, const char *code, ast::Range range
   return true;
 }
 
+static constexpr char kNameTheQuotient[] =
+    "a dim known at run time is not divided: name the quotient and derive the other from it, dim N, T = 4 * N";
+
+/// A scalar that divides, such as T / 4 or T div 4 of a run-time dim T.
+static bool isQuotient(const Graph &graph, const Value &value) {
+  if (!value.isTensor() || !graph.axes(value.node).empty())
+    return false;
+  const Op op = graph[value.node].op;
+  return op == Op::Div || op == Op::FloorDiv;
+}
+
 std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, const std::string &what) {
   if (value.kind == Value::Kind::Int)
     return value.integer;
@@ -216,11 +227,16 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
   if (value.kind == Value::Kind::Real) {
     error("T0213", range, what + " is " + text(value) + ", which is no whole number");
   } else if (!isWhole) {
-    error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+    auto *mistake = error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+    if (mistake && isQuotient(graph, value))
+      mistake->notes.push_back({"help", kNameTheQuotient});
   } else if (graph[value.node].op == Op::Depth) {
     error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
   } else if (auto *mistake = error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)")) {
-    mistake->notes.push_back({"help", "keep the two dims as two axes, or give one of them as a config, whose size is a number"});
+    mistake->notes.push_back({"help", isQuotient(graph, value)
+                                          ? kNameTheQuotient
+                                          : "keep the two dims as two axes, or give one of them as a config, "
+                                            "whose size is a number"});
   }
   return std::nullopt;
 }

@@ -41,3 +41,22 @@ func.func @short(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: tensor<
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
   return
 }
+
+// -----
+
+// Contractions that share neither side are one over both widths; queries of the same keys are added.
+// CHECK-LABEL: @beside
+// CHECK-DAG: %[[SUM:.*]] = tenon.add %arg0, %arg4 : tensor<2x5x4x8xf32>
+// CHECK-DAG: %[[QUERY:.*]] = tenon.concat 3 %[[SUM]], %arg2
+// CHECK-DAG: %[[SHARED:.*]] = tenon.broadcast %arg3 [0, 1, 3] : tensor<2x7x3xf32> -> tensor<2x7x4x3xf32>
+// CHECK-DAG: %[[KEY:.*]] = tenon.concat 3 %arg1, %[[SHARED]]
+// CHECK: "tenon.attention"(%[[QUERY]], %[[KEY]], %arg5)
+func.func @beside(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %p: tensor<2x5x4x3xf32>, %r: tensor<2x7x3xf32>, %u: tensor<2x5x4x8xf32>, %v: tensor<2x7x4x6xf32>) {
+  %a = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %b = tenon.dot %p[0, 1, 2, 4], %r[0, 3, 4] : tensor<2x5x4x3xf32>, tensor<2x7x3xf32> -> tensor<2x5x4x7xf32>
+  %c = tenon.dot %u[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %y = tenon.attend scores(%a, %b, %c) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
