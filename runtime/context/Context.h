@@ -167,6 +167,7 @@ private:
   /// Nothing in it lasts from run to run, or to an update by gradients of an earlier call.
   struct Room {
     DeviceMemory workspace, scratch;
+    std::shared_ptr<Room> totals; // of the entry that makes them, with slices
   };
   static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
                                                    std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool, bool prepares,
