@@ -363,7 +363,7 @@ struct Setting {
 struct CheckedRecipe {
   std::string kind; // "train" or "generate"
   std::string model, name;
-  std::map<std::string, int64_t> binds; // dims
+  std::map<std::string, int64_t> binds, greatest; // dims; of those that its entries leave open (`tokens`) the greatest sizes
   std::vector<std::pair<std::string, SettingValue>> settings;
   ast::Range range;
   const Setting *find(const std::string &key) const {

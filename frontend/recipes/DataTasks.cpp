@@ -42,7 +42,7 @@ std::vector<Function> plannedTasks() {
 std::vector<Function> lineTasks() {
   const Common c;
   return {task("translation",
-               {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, unsupported(whole("tokens"))},
+               {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, open(whole("tokens"))},
                {{"src", "BS", Element::Whole, Values::Symbols},
                 {"src_len", "B"},
                 {"tgt", "BT", Element::Whole, Values::Symbols},

@@ -272,8 +272,12 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
       continue;
     }
     if (key == "tasks") {
-      for (const RecipeTask &task : tasksOf(recipe))
+      for (const RecipeTask &task : tasksOf(recipe)) {
         reportUnsupportedCall("data", *task.data, schema::find("data task", task.data->text), refuse);
+        if (const Setting *tokens = keywordOf(task.data, "tokens");
+            tokens && works(*schema::find("data task", task.data->text), "tokens"))
+          refuse(*tokens, "`tokens` beside `tasks`");
+      }
       if (const Setting *slices = recipe.find("slices"); slices && slices->integer > 1)
         refuse(*slices, "`slices` beside `tasks`");
       continue;

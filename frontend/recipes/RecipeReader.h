@@ -55,6 +55,7 @@ private:
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
                     std::set<std::string> &attempted);
   void requireTasks(const CheckedRecipe &checked);
+  void checkTokens(const CheckedRecipe &checked);
   void requireEvaluations(const CheckedRecipe &checked);
   void warnUnread(const CheckedRecipe &checked);
 

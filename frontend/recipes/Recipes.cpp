@@ -51,6 +51,7 @@ void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedReci
   }
   requireEvaluations(checked);
   warnUnread(checked);
+  checkTokens(checked);
   const bool tasks = checked.find("tasks");
   if (tasks)
     requireTasks(checked);

@@ -56,6 +56,12 @@ const Setting *keywordOf(const Setting *call, std::string_view wanted);
 /// T0620: an input of a train entry that the data task does not make, or makes with other axes. `hasId`: the recipe's task says
 /// what the input `task` is.
 void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasId, const Entry &entry, Diagnostics &diagnostics);
+/// `tokens` of the recipe's data, which chooses the sizes of its batches by the lengths of rows; null: they are bound.
+const Setting *lengthTokens(const CheckedRecipe &recipe);
+/// Of a recipe with `tokens`: takes the sizes that its data task chooses out of `binds` and returns them, the greatest lengths.
+/// `entry`: the train entry without binds. T0616: the rows are bound. T0610: an input has a fixed size. T0690: with a state.
+std::map<std::string, int64_t> takeLengths(const CheckedRecipe &recipe, const Entry &entry, std::map<std::string, int64_t> &binds,
+                                           Diagnostics &diagnostics);
 /// Sizes, channels and labels of `images` that differ from what a train entry reads (T0611, T0616, T0620).
 void checkPictures(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 /// Of all inputs of `entry`, whether the data task makes them.

@@ -361,6 +361,11 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                                     {"sha256", hashOf(llvm::formatv("{0}", settings).str())},
                                     {"losses_sha256", facts.lossesHash},
                                     {"settings", settings}};
+      json::Object greatest;
+      for (const auto &[dim, size] : recipe.greatest)
+        greatest[dim] = size;
+      if (!greatest.empty())
+        root["recipe"].getAsObject()->insert({"sizes", std::move(greatest)});
       if (const Setting *optimizer = recipe.find("optimizer")) {
         double momentum = 0;
         for (auto &[name, value] : optimizer->keywords)

@@ -47,7 +47,22 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
 Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
                                                    std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool,
                                                    bool prepares) {
+  return create(std::move(parameters), entryName, dims, std::move(pool), prepares, std::make_shared<Room>());
+}
+
+Expected<std::unique_ptr<Context>> Context::withSizes(std::span<const int64_t> dims) const {
+  for (const StateInfo &state : info->states)
+    if (!state.ofModel)
+      return usageError("entry '", info->name, "' keeps the state '", state.name,
+                        "' from run to run, which contexts of several sizes would each have");
+  return create(model, info->name, dims, pool, true, room);
+}
+
+Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
+                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool, bool prepares,
+                                                   std::shared_ptr<Room> room) {
   std::unique_ptr<Context> result(new Context);
+  result->room = std::move(room);
   const Artifact &artifact = *parameters->owner();
   int index = artifact.entryIndex(entryName);
   if (index < 0) {
@@ -211,14 +226,8 @@ Status Context::call(uint64_t flags) {
     return status;
   if (Status status = prepare(); status.failed())
     return status;
-  // Another context may have had gradients or moments allocated since the last run.
-  for (int i = 0; i < 4; ++i)
-    arenas[i] = model->arena(static_cast<ParameterArena>(i)).codePointer();
-  arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums).codePointer();
-  arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies).codePointer();
-  arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices).codePointer();
-  arenas[TN_ARENA_LOSS_SCALE] = model->arena(ParameterArena::LossScale).codePointer();
-  arenas[TN_ARENA_REMAINDERS] = model->arena(ParameterArena::Remainders).codePointer();
+  if (Status status = takeArenas(); status.failed())
+    return status;
   if (computes) {
     Status status = loadModelStates();
     if (status.ok())
@@ -249,6 +258,23 @@ Status Context::call(uint64_t flags) {
   if (Status status = readPosition(); status.failed())
     return status;
   return info->kind == EntryInfo::Kind::Train ? storeModelStates() : Status();
+}
+
+Status Context::takeArenas() {
+  // Another context may have had gradients or moments allocated since the last run.
+  for (int i = 0; i < 4; ++i)
+    arenas[i] = model->arena(static_cast<ParameterArena>(i)).codePointer();
+  arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums).codePointer();
+  arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies).codePointer();
+  arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices).codePointer();
+  arenas[TN_ARENA_LOSS_SCALE] = model->arena(ParameterArena::LossScale).codePointer();
+  arenas[TN_ARENA_REMAINDERS] = model->arena(ParameterArena::Remainders).codePointer();
+  // A context that came later may have asked for a larger one, in vain.
+  if (room->workspace.size() < static_cast<uint64_t>(sizes[1]))
+    return resourceError("entry '", info->name, "' shares a workspace that another context could not make larger");
+  arenas[TN_ARENA_WORKSPACE] = room->workspace.view().codePointer();
+  context.scratch = room->scratch.view().codePointer();
+  return {};
 }
 
 Expected<int32_t> Context::runCode(uint64_t flags) {

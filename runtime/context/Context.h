@@ -27,6 +27,10 @@ public:
   static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
                                                    const std::map<std::string, int64_t> &dims, std::shared_ptr<ThreadPool> pool,
                                                    bool prepares = true);
+  /// The entry of this context at other sizes (in manifest order), in the same workspace, which then has room for the largest of
+  /// them: one of the contexts that share it runs at a time. A usage error where the entry keeps states of its own, which each
+  /// context would have.
+  Expected<std::unique_ptr<Context>> withSizes(std::span<const int64_t> dims) const;
   ~Context();
 
   const EntryInfo &entry() const { return *info; }
@@ -90,12 +94,13 @@ public:
   /// Length of a schedule that the recipe gives in epochs; needed before `run` of a train entry with Manifest::epochs.
   void setTotalSteps(uint64_t steps) { context.total_steps = steps; }
   uint64_t step() const { return context.step; }
-  uint64_t workspaceBytes() const { return workspace.size(); }
+  /// Of all contexts that share it.
+  uint64_t workspaceBytes() const { return room->workspace.size(); }
   /// Old and new values, those of a slice too.
   uint64_t stateBytes() const {
     return oldStates.size() + newStates.size() + keptStates.size() + sliceStates.size() + sliceNextStates.size();
   }
-  uint64_t scratchBytes() const { return scratch.size(); }
+  uint64_t scratchBytes() const { return room->scratch.size(); }
   /// Of the context that prepares this one, or makes its totals, if there is one.
   uint64_t preparationBytes() const {
     const Context *const other = preparation ? preparation.get() : totals.context.get();
@@ -111,6 +116,7 @@ private:
   Status bindTotals();
   void listGroups();
   Status call(uint64_t flags);
+  Status takeArenas();
   Expected<int32_t> runCode(uint64_t flags);
   Expected<int32_t> runSlices(uint64_t flags);
   bool isPart() const { return sliceCount < info->slices; } // some slices of a batch
@@ -158,7 +164,16 @@ private:
   int64_t sizes[4] = {};
   std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
   std::vector<int64_t> inputBounds, stateBounds; // -1: none
-  DeviceMemory workspace, scratch, oldStates, newStates, keptStates;
+  /// Nothing in it lasts from run to run, or to an update by gradients of an earlier call.
+  struct Room {
+    DeviceMemory workspace, scratch;
+    std::shared_ptr<Room> totals; // of the entry that makes them, with slices
+  };
+  static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
+                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool, bool prepares,
+                                                   std::shared_ptr<Room> room);
+  std::shared_ptr<Room> room;
+  DeviceMemory oldStates, newStates, keptStates;
   Side inputSide;
   mutable Side outputSide;
   mutable std::vector<bool> outputIsOut; // copied out since the last run

@@ -80,12 +80,16 @@ Status Context::allocate() {
     uint64_t bytes;
     unsigned stagger;
     const char *name;
+    bool isShared = false;
   };
   // Parameters, gradients and moments have the first four steps of the stagger.
-  for (Request request :
-       {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"}, Request{scratch, *strips, 5, "scratch"},
-        Request{oldStates, stateArenaBytes, 6, "states"}, Request{newStates, stateArenaBytes, 7, "new states"},
-        Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
+  for (Request request : {Request{room->workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace", true},
+                          Request{room->scratch, *strips, 5, "scratch", true}, Request{oldStates, stateArenaBytes, 6, "states"},
+                          Request{newStates, stateArenaBytes, 7, "new states"},
+                          Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
+    if (request.isShared && request.memory.size() > 0 && request.memory.size() >= request.bytes)
+      continue;
+    request.memory = {}; // before the larger one is there
     auto space = device->allocate(request.bytes, request.stagger, request.name);
     if (!space.ok())
       return space.status();
@@ -101,7 +105,6 @@ Status Context::allocate() {
     return status;
   arenas[TN_ARENA_STATES] = oldStates.view().codePointer();
   arenas[TN_ARENA_NEXT_STATES] = newStates.view().codePointer();
-  arenas[TN_ARENA_WORKSPACE] = workspace.view().codePointer();
   arenas[TN_ARENA_KEPT_STATES] = keptStates.view().codePointer();
   context.dims = codeDims.data();
   context.arenas = arenas;
@@ -109,7 +112,6 @@ Status Context::allocate() {
   context.outputs = outputSide.addresses.data();
   context.offsets = offsets.data();
   context.parallel_for = &ThreadPool::parallelFor;
-  context.scratch = scratch.view().codePointer();
   context.scratch_stride = static_cast<int64_t>(*stride);
   context.pool = pool.get();
   context.owner = this;

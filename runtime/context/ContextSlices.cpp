@@ -85,7 +85,9 @@ Status Context::bindSlices() {
 }
 
 Status Context::bindTotals() {
-  auto made = create(model, info->totalsEntry, codeDims, pool);
+  if (!room->totals)
+    room->totals = std::make_shared<Room>();
+  auto made = create(model, info->totalsEntry, codeDims, pool, true, room->totals);
   if (!made.ok())
     return made.status();
   totals.context = made.take();
@@ -144,6 +146,8 @@ static void packIntegers(double *numbers, size_t count) {
 /// Of the whole batch, whoever computes which slices: so the bits are the same for all. A total inside of another one is known
 /// after the first time.
 Expected<int32_t> Context::runTotals() {
+  if (Status status = totals.context->takeArenas(); status.failed())
+    return status;
   const size_t outputs = totals.context->outputTensors.size(), each = totals.numbers.size() / static_cast<size_t>(info->slices);
   for (int64_t time = 0; time < info->totalPasses; ++time) {
     for (int64_t slice = 0; slice < info->slices; ++slice) {

@@ -32,6 +32,9 @@ protected:
   Status setBatch(const std::vector<InputTensor> &inputs);
   /// By row, whether it is held out from training.
   std::vector<bool> heldOutRows() const;
+  /// Rows of this part, and the row of the data that has a place in it.
+  uint64_t rows() const { return count; }
+  uint64_t rowAt(uint64_t place) const;
   /// Warnings of classes without rows.
   std::vector<std::string> lackingClasses() const;
 
@@ -41,7 +44,6 @@ protected:
   std::vector<ClassCounts> counts; // of training, where every row has been read before the first step
 
 private:
-  uint64_t rowAt(uint64_t place) const;
   const std::vector<std::string> *namesOf(const ClassCounts &classes) const;
   uint64_t total = 0, begin = 0, count = 0; // rows; those of this part: `count` from `begin` on in the order of the choice
   uint64_t batch = 1;

@@ -54,7 +54,10 @@ struct TaskSettings {
   std::string folder;                 // stands before relative paths of files
   bool stream = false;                // arrays: the first axis of a file is time, not samples
   std::string sourceText, targetText; // translation: files of lines
-  double targetRate = 0.7;            // seq2seq: share of the target that is masked
+  // translation: symbols of each side in a batch, whose rows are of about one length; 0: batches have the sizes that are bound.
+  // With it the most places that a source and a target may have, and what divides the number of rows.
+  int64_t tokens = 0, sourcePlaces = 0, targetPlaces = 0, rowMultiple = 1;
+  double targetRate = 0.7; // seq2seq: share of the target that is masked
   // single, pairs, tags, groups, squad, images
   std::string file, form, label; // `label`: the input that takes the labels; empty: `label`
   int64_t length = 0;            // symbols of a row; 0: as many as there are places
@@ -88,11 +91,22 @@ struct TaskSettings {
 
 class SpanTask;
 
+/// The sizes of some batches of a task that chooses them.
+struct BatchSize {
+  int64_t rows = 1, source = 0, target = 0; // places of both sides; 0: the entry does not read that one
+  uint64_t batches = 0;                     // of these sizes in an epoch
+};
+
 class DataTask {
 public:
   virtual ~DataTask() = default;
   /// The input names that the task can fill.
   virtual std::vector<std::string> gives() const = 0;
+  /// Of a task that chooses the sizes of its batches: these, the longest last; `bind` then sees the tensors of each. Empty: all
+  /// batches have the sizes that are bound.
+  virtual std::vector<BatchSize> sizes() const { return {}; }
+  /// Which of them batch `index` of a training has. An evaluation has the last alone.
+  virtual size_t sizeOf(uint64_t) const { return 0; }
   /// Checks that the task fills every input at its sizes, and remembers the positions. Must succeed before `fill`.
   virtual Status bind(const std::vector<InputTensor> &inputs) = 0;
   /// Writes the batch with this index into the tensors that `bind` saw (same order and shapes).
@@ -133,6 +147,8 @@ public:
 
   /// Symbols of text that one batch moves on by: the unit of tokens_per_second.
   virtual int64_t tokensPerBatch() const = 0;
+  /// Of batch `index`, where they differ.
+  virtual int64_t tokensIn(uint64_t) const { return tokensPerBatch(); }
   /// What the user should know about the data; after `bind`.
   virtual std::vector<std::string> notes() const { return {}; }
   /// What the data are, in lines for the start of a training; after `bind`.

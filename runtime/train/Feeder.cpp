@@ -31,37 +31,65 @@ static Status fillWith(int64_t value, const data::InputTensor &input) {
 Status Feeder::create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result,
                       std::optional<int64_t> id) {
   std::unique_ptr<Feeder> feeder(new Feeder(context, task));
-  const runtime::EntryInfo &entry = context.entry();
-  for (size_t i = 0; i < entry.inputs.size(); ++i) {
-    const runtime::BoundTensor &bound = context.inputs()[i];
-    data::InputTensor tensor;
-    tensor.name = bound.name;
-    tensor.type = bound.type;
-    tensor.shape = bound.shape;
-    if (entry.inputs[i].bound)
-      tensor.bound = entry.inputs[i].bound->evaluate(context.dims()).value_or(-1);
-    tensor.fixedWidth = hasFixedWidth(entry.inputs[i], context.parameters()->manifest());
-    tensor.data = context.input(static_cast<int>(i));
-    if (id && tensor.name == "task") { // stays in the buffer
-      if (Status status = fillWith(*id, tensor); status.failed())
-        return status;
-      continue;
-    }
-    feeder->tensors.push_back(std::move(tensor));
-  }
-  if (Status status = task.bind(feeder->tensors); status.failed())
+  feeder->id = id;
+  if (Status status = feeder->bind(context, feeder->tensors); status.failed())
     return status;
   result = std::move(feeder);
   return {};
 }
 
-Status Feeder::fill(uint64_t index) {
-  if (source.resetsBefore(index))
-    context.resetStates();
-  return std::exchange(prepared, std::nullopt) == index ? Status() : source.fill(index, tensors);
+Status Feeder::bind(runtime::Context &to, std::vector<data::InputTensor> &inputs) const {
+  const runtime::EntryInfo &entry = to.entry();
+  for (size_t i = 0; i < entry.inputs.size(); ++i) {
+    const runtime::BoundTensor &bound = to.inputs()[i];
+    data::InputTensor tensor;
+    tensor.name = bound.name;
+    tensor.type = bound.type;
+    tensor.shape = bound.shape;
+    if (entry.inputs[i].bound)
+      tensor.bound = entry.inputs[i].bound->evaluate(to.dims()).value_or(-1);
+    tensor.fixedWidth = hasFixedWidth(entry.inputs[i], to.parameters()->manifest());
+    tensor.data = to.input(static_cast<int>(i));
+    if (id && tensor.name == "task") { // stays in the buffer
+      if (Status status = fillWith(*id, tensor); status.failed())
+        return status;
+      continue;
+    }
+    inputs.push_back(std::move(tensor));
+  }
+  return source.bind(inputs);
 }
 
-void Feeder::prepare(uint64_t index) { prepared = source.fill(index, tensors).ok() ? std::optional(index) : std::nullopt; }
+Status Feeder::add(std::unique_ptr<runtime::Context> shorter) {
+  othersTensors.emplace_back();
+  if (Status status = bind(*shorter, othersTensors.back()); status.failed())
+    return status;
+  others.push_back(std::move(shorter));
+  return {};
+}
+
+std::vector<runtime::Context *> Feeder::contexts() const {
+  std::vector<runtime::Context *> all;
+  for (const auto &other : others)
+    all.push_back(other.get());
+  all.push_back(&context);
+  return all;
+}
+
+std::vector<data::InputTensor> &Feeder::tensorsOf(uint64_t index) {
+  const size_t size = others.empty() ? 0 : source.sizeOf(index);
+  return size < others.size() ? othersTensors[size] : tensors;
+}
+
+Status Feeder::fill(uint64_t index) {
+  if (source.resetsBefore(index))
+    contextOf(index).resetStates();
+  return std::exchange(prepared, std::nullopt) == index ? Status() : source.fill(index, tensorsOf(index));
+}
+
+void Feeder::prepare(uint64_t index) {
+  prepared = source.fill(index, tensorsOf(index)).ok() ? std::optional(index) : std::nullopt;
+}
 
 Status Feeder::fillEvaluation(uint64_t index) {
   prepared.reset();

@@ -40,7 +40,20 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
   Status status = readTask(call, *recipe.valid, recipe.validEvery);
   if (recipe.valid->vocabulary.empty())
     recipe.valid->vocabulary = recipe.data.vocabulary;
+  if (recipe.valid->tokens == 0)
+    recipe.valid->tokens = recipe.data.tokens;
   return status;
+}
+
+/// Sizes that the recipe binds and its entries leave open.
+static Status readSizes(const runtime::Manifest &manifest, Recipe &recipe) {
+  const JsonValue *sizes = manifest.recipe.find("sizes");
+  for (const JsonValue::Member &member : sizes ? sizes->members : std::vector<JsonValue::Member>()) {
+    if (!member.value.isInteger() || member.value.integer < 1)
+      return inputError("manifest: the size of ", member.key, " in the recipe must be a whole number, at least 1");
+    recipe.sizes[member.key] = member.value.integer;
+  }
+  return {};
 }
 
 static Status readAverage(const JsonValue &value, Recipe &recipe) {
@@ -244,7 +257,7 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   Call call(*task, "data");
   if (!call.valid())
     return inputError("data must be a task such as byte_stream(text = \"file\")");
-  Status status = readTask(call, recipe.data, recipe.validEvery);
+  Status status = firstError({readSizes(manifest, recipe), readTask(call, recipe.data, recipe.validEvery)});
   if (status.ok())
     status = readNumbers(*settings, recipe);
   const JsonValue *valid = settings->find("valid");

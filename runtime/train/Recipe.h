@@ -34,15 +34,17 @@ struct AverageSetting {
 struct TaskRecipe {
   std::string name; // of its entries train_NAME and eval_NAME; empty: `train` and `eval`
   data::TaskSettings data;
-  std::optional<data::TaskSettings> valid; // of evaluations; absent: nothing is held out
-  double share = 1;                        // how often it is drawn
-  std::optional<int64_t> id;               // the value of the input `task`
+  std::optional<data::TaskSettings> valid;   // of evaluations; absent: nothing is held out
+  double share = 1;                          // how often it is drawn
+  std::optional<int64_t> id;                 // the value of the input `task`
+  std::map<std::string, int64_t> sizes = {}; // the recipe's, of dims that its entries leave open
 };
 
 struct Recipe {
   std::string name;
   std::vector<TaskRecipe> tasks; // of `tasks`; empty: `data` and `valid` are all, which are those of the first task else
   Mix mix = Mix::Share;
+  std::map<std::string, int64_t> sizes; // greatest ones, of dims that its entries leave open: data with `tokens`
   data::TaskSettings data;
   std::optional<data::TaskSettings> valid; // the task of evaluation; absent: nothing is held out
   int64_t validEvery = 0;                  // 0: at the end only
@@ -59,7 +61,9 @@ struct Recipe {
   std::optional<int64_t> plateau;   // schedule = plateau(patience = ..): evaluations without a better one that it waits for
   std::string initFile, initScheme; // init = load(file, names = scheme)
   /// At least one.
-  std::vector<TaskRecipe> allTasks() const { return tasks.empty() ? std::vector{TaskRecipe{"", data, valid, 1, {}}} : tasks; }
+  std::vector<TaskRecipe> allTasks() const {
+    return tasks.empty() ? std::vector{TaskRecipe{"", data, valid, 1, {}, sizes}} : tasks;
+  }
 };
 
 /// Every file that a task reads, with its folder.

@@ -110,6 +110,7 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
     call.take("rate", task.targetRate);
   call.take("source", task.sourceText);
   call.take("target", task.targetText);
+  call.take("tokens", task.tokens);
   call.take("held_out", task.heldOut);
   call.take("every", every);
   call.take("reuse", task.reuse);

@@ -26,8 +26,7 @@ Status RunStart::setLength(std::vector<std::string> &notes) const {
   if (static_cast<uint64_t>(session.recipe.warmup) >= steps)
     return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup, " steps, but its schedule of ",
                       epochs, " epochs has ", steps, " with this text");
-  for (SessionTask *task : session.tasks())
-    task->train->setTotalSteps(steps);
+  session.setTotalSteps(steps);
   return {};
 }
 

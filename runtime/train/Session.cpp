@@ -3,6 +3,7 @@
 #include "runtime/artifact/Formula.h"
 #include "runtime/base/File.h"
 #include "runtime/context/Context.h"
+#include "runtime/train/BatchSizes.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,45 +12,6 @@ namespace tenon::train {
 
 using runtime::concat;
 using runtime::EntryInfo;
-
-Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const std::string &entry,
-                   const std::map<std::string, int64_t> &bind, const std::shared_ptr<runtime::ThreadPool> &pool,
-                   std::unique_ptr<runtime::Context> &result) {
-  const EntryInfo *info = parameters->manifest().findEntry(entry);
-  if (!info)
-    return inputError("the artifact has no entry '", entry, "'");
-  std::vector<int64_t> dims;
-  std::string missing;
-  for (const runtime::DimInfo &dim : info->dims) {
-    auto found = bind.find(dim.name);
-    if (found == bind.end())
-      missing += (missing.empty() ? "" : ", ") + dim.name;
-    else
-      dims.push_back(found->second);
-  }
-  if (!missing.empty())
-    return runtime::usageError("the entry ", entry, " leaves ", missing, " open; pass --bind, such as --bind ",
-                               missing.substr(0, missing.find(',')), "=8, or bind it in the recipe: bind ",
-                               missing.substr(0, missing.find(',')), " = 8");
-  auto context = runtime::Context::create(parameters, entry, std::span<const int64_t>(dims), pool);
-  if (!context.ok())
-    return context.status();
-  result = context.take();
-  return {};
-}
-
-Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabulary,
-                      const std::shared_ptr<runtime::Parameters> &parameters, const std::map<std::string, int64_t> &bind,
-                      const std::shared_ptr<runtime::ThreadPool> &pool, std::unique_ptr<data::DataTask> &task,
-                      std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder) {
-  if (Status status = data::makeTask(*recipe.valid, data::Part::HeldOut, vocabulary, task); status.failed())
-    return status.in("held-out text");
-  if (Status status = makeContext(parameters, evalEntryOf(recipe), bind, pool, context); status.failed())
-    return status;
-  return Feeder::create(*context, *task, feeder, recipe.id).in("held-out text");
-}
-
-std::string evalEntryOf(const TaskRecipe &recipe) { return recipe.name.empty() ? "eval" : "eval_" + recipe.name; }
 
 Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, data::Vocabulary &all, bool isFirst) {
   data::Vocabulary symbols = ofTask, known = all;
@@ -81,18 +43,6 @@ Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, da
 }
 
 namespace {
-
-/// Rows of numbers have no symbols that could differ from those of a text beside them.
-data::Vocabulary vocabularyOf(const TaskRecipe &task, const data::DataTask &data, const Recipe &recipe) {
-  auto hasSymbols = [](const TaskRecipe &each) { return hasSetting(each.data.name, "vocab"); };
-  const std::vector<TaskRecipe> all = recipe.allTasks();
-  if (hasSymbols(task) || std::none_of(all.begin(), all.end(), hasSymbols))
-    return data.vocabulary();
-  data::Vocabulary classes;
-  classes.classes = data.vocabulary().classes;
-  classes.numbered = data.vocabulary().numbered;
-  return classes;
-}
 
 /// The symbols of a run stay what they are: another vocabulary would give other ids to the same text.
 Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabulary> &known, const RunSettings &saved,
@@ -164,7 +114,7 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (!recipe.ok())
     return recipe.status();
   session->recipe = recipe.take();
-  const std::vector<TaskRecipe> all = session->recipe.allTasks();
+  std::vector<TaskRecipe> all = session->recipe.allTasks();
   std::vector<const EntryInfo *> evaluations = evaluationsOf(all, artifact->manifest());
   if (Status status = checkEvaluations(options, session->recipe, evaluations); status.failed())
     return status;
@@ -189,7 +139,10 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   const std::vector<SessionTask *> tasks = session->tasks();
   for (size_t i = 0; i < all.size() && status.ok(); ++i) {
     tasks[i]->name = all[i].name;
-    status = data::makeTask(all[i].data, data::Part::Training, *known ? &**known : nullptr, tasks[i]->trainTask);
+    const EntryInfo *of = artifact->manifest().findEntry(i == 0 ? entry : "train_" + all[i].name);
+    status = of ? setLengths(*of, session->settings.bind, all[i].sizes, all[i].data) : Status(); // without: an error of its own
+    if (status.ok())
+      status = data::makeTask(all[i].data, data::Part::Training, *known ? &**known : nullptr, tasks[i]->trainTask);
     if (status.failed())
       return several ? status.in("task " + all[i].name) : status;
   }
@@ -223,21 +176,6 @@ Status Session::makeParameters(const std::shared_ptr<const runtime::Artifact> &a
   if (means.ok())
     averages = means.take();
   return means.status();
-}
-
-Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, SessionTask &result) {
-  Status status = makeContext(parameters, entry, settings.bind, pool, result.train);
-  if (status.ok())
-    status = Feeder::create(*result.train, *result.trainTask, result.trainFeeder, task.id);
-  if (status.ok()) // its classes are known by now
-    status = addVocabulary(vocabularyOf(task, *result.trainTask, recipe), task.name, vocabulary, &result == this);
-  if (status.ok())
-    for (const std::string &note : result.trainTask->notes())
-      notes.push_back(note);
-  if (status.ok() && task.valid && parameters->manifest().findEntry(evalEntryOf(task)))
-    status = makeEvaluation(task, &vocabulary, averages ? averages->parameters() : parameters, settings.bind, pool,
-                            result.validTask, result.valid, result.validFeeder);
-  return status;
 }
 
 std::vector<SessionTask *> Session::tasks() {
@@ -298,14 +236,18 @@ TaskOrder Session::order() const {
   return TaskOrder(recipe.mix, std::move(shares), stepsPerEpoch(), recipe.seed);
 }
 
-void Session::lowerRate(uint64_t times) {
+void Session::lowerRate(uint64_t times) { setTotalSteps(times + 1); }
+
+void Session::setTotalSteps(uint64_t steps) {
   for (SessionTask *task : tasks())
-    task->train->setTotalSteps(times + 1);
+    for (runtime::Context *context : task->trainFeeder->contexts())
+      context->setTotalSteps(steps);
 }
 
 void Session::setSeed(uint64_t seed) {
   for (SessionTask *task : tasks()) {
-    task->train->setSeed(seed);
+    for (runtime::Context *context : task->trainFeeder->contexts())
+      context->setSeed(seed);
     if (task->valid)
       task->valid->setSeed(seed);
   }
@@ -330,19 +272,22 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
     items.push_back({"sums of slices", manifest.partialSumBytes()});
   if (averages)
     items.push_back({"averages", manifest.parameterBytesIn(inMemory)});
-  auto add = [&](const std::string &name, const runtime::Context &context) {
-    uint64_t tensors = 0;
-    for (const auto *list : {&context.inputs(), &context.outputs()})
-      for (const runtime::BoundTensor &tensor : *list)
-        tensors += tensor.bytes;
-    items.push_back({concat(name, " workspace"), context.workspaceBytes() + context.scratchBytes()});
-    items.push_back({concat(name, " states and batches"), context.stateBytes() + tensors});
+  auto add = [&](const std::string &name, const std::vector<runtime::Context *> &contexts) { // of one workspace
+    uint64_t tensors = 0, states = 0;
+    for (const runtime::Context *context : contexts) {
+      states += context->stateBytes();
+      for (const auto *list : {&context->inputs(), &context->outputs()})
+        for (const runtime::BoundTensor &tensor : *list)
+          tensors += tensor.bytes;
+    }
+    items.push_back({concat(name, " workspace"), contexts[0]->workspaceBytes() + contexts[0]->scratchBytes()});
+    items.push_back({concat(name, " states and batches"), states + tensors});
   };
   for (const SessionTask *task : tasks()) {
     const std::string of = task->name.empty() ? "" : " of " + task->name;
-    add("training" + of, *task->train);
+    add("training" + of, task->trainFeeder->contexts());
     if (task->valid)
-      add("evaluation" + of, *task->valid);
+      add("evaluation" + of, {task->valid.get()});
   }
   return items;
 }
@@ -351,11 +296,17 @@ std::optional<uint64_t> Session::workspaceSavingAll() const {
   const runtime::EntryInfo &info = train->entry();
   if (info.memory.workspaceSavingAll.empty())
     return std::nullopt;
-  std::map<std::string, int64_t, std::less<>> dims;
-  for (size_t i = 0; i < info.dims.size(); ++i) // formulas are those of one slice
-    dims[info.dims[i].name] = train->dims()[i] / (info.dims[i].name == info.sliceAxis ? info.slices : 1);
-  auto bytes = runtime::evaluateFormula(info.memory.workspaceSavingAll, dims);
-  return bytes.ok() && *bytes ? std::optional(static_cast<uint64_t>(**bytes)) : std::nullopt;
+  uint64_t most = 0;
+  for (const runtime::Context *context : trainFeeder->contexts()) {
+    std::map<std::string, int64_t, std::less<>> dims;
+    for (size_t i = 0; i < info.dims.size(); ++i) // formulas are those of one slice
+      dims[info.dims[i].name] = context->dims()[i] / (info.dims[i].name == info.sliceAxis ? info.slices : 1);
+    auto bytes = runtime::evaluateFormula(info.memory.workspaceSavingAll, dims);
+    if (!bytes.ok() || !*bytes)
+      return std::nullopt;
+    most = std::max(most, static_cast<uint64_t>(**bytes));
+  }
+  return most;
 }
 
 Status Session::saveDescription(const RunDirectory &run) const {

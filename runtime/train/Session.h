@@ -14,7 +14,8 @@ namespace tenon::train {
 struct SessionTask {
   std::string name; // empty where it is the only one
   std::unique_ptr<data::DataTask> trainTask, validTask;
-  std::unique_ptr<runtime::Context> train, valid; // `valid` is null without held-out text or `eval` entry
+  std::unique_ptr<runtime::Context> train, valid; // `valid` is null without held-out text or `eval` entry; of several sizes of
+                                                  // batches `train` has the longest, its feeder the others
   std::unique_ptr<Feeder> trainFeeder, validFeeder;
 };
 
@@ -38,6 +39,7 @@ struct Session : SessionTask {
   Status makeParameters(const std::shared_ptr<const runtime::Artifact> &artifact, int threads);
   /// Contexts and feeders of a task whose data are there.
   Status makeContexts(const TaskRecipe &task, const std::string &entry, SessionTask &result);
+  Status addShorter(const TaskRecipe &task, SessionTask &result);
   /// Of each task: updates of one pass over its data, at least one.
   std::vector<uint64_t> stepsPerEpoch() const;
   TaskOrder order() const;
@@ -46,6 +48,8 @@ struct Session : SessionTask {
   /// Optimizer steps of so many passes over the training data: every batch is read, the last step may go on into the next pass.
   uint64_t stepsOf(double epochs) const;
   void setSeed(uint64_t seed);
+  /// Length of a schedule, for all contexts that train.
+  void setTotalSteps(uint64_t steps);
   /// How often a schedule of plateaus has lowered the rate: compiled code reads it where others read their length.
   void lowerRate(uint64_t times);
   std::vector<SessionTask *> tasks();

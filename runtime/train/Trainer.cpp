@@ -127,29 +127,32 @@ private:
   Status oneStep() {
     Clock::time_point before = Clock::now();
     now = batchAt(state.position).first;
-    runtime::Context &context = *now->train;
-    values.assign(context.outputs().size(), 0.0);
+    values.assign(now->train->outputs().size(), 0.0);
+    double symbols = 0;
     if (Status status = readLossScale(usedScale); status.failed())
       return status;
     for (uint64_t i = 0; i < batchesPerStep(); ++i) {
-      if (Status status = now->trainFeeder->fill(batchAt(state.position).second); status.failed())
+      const uint64_t index = batchAt(state.position).second;
+      runtime::Context &context = now->trainFeeder->contextOf(index);
+      if (Status status = now->trainFeeder->fill(index); status.failed())
         return status;
       context.setStep(state.step * batchesPerStep() + i);
       if (Status status = context.run(); status.failed())
         return status.in(concat("step ", state.step + 1));
       ++state.position;
       if (i + 1 < batchesPerStep() || totalSteps() == 0 || state.step + 1 < totalSteps()) {
-        const auto [task, index] = batchAt(state.position);
-        task->trainFeeder->prepare(index); // while a GPU works
+        const auto [task, next] = batchAt(state.position);
+        task->trainFeeder->prepare(next); // while a GPU works
       }
-      if (Status status = addOutputs(i); status.failed())
+      if (Status status = addOutputs(context, i); status.failed())
         return status;
+      symbols += static_cast<double>(now->trainTask->tokensIn(index));
     }
     double seconds = std::chrono::duration<double>(Clock::now() - before).count();
     state.seconds = begun.seconds + elapsed();
     stepSeconds += seconds;
-    tokens += tokensPerStep();
-    int norm = context.entry().outputIndex("grad_norm");
+    tokens += symbols;
+    int norm = now->train->entry().outputIndex("grad_norm");
     bool finite = std::isfinite(values[0]) && (norm < 0 || std::isfinite(values[static_cast<size_t>(norm)]));
     if (!finite)
       return skip(values[0]);
@@ -160,7 +163,7 @@ private:
     if (skips > 1)
       progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
     skips = hopeless = 0;
-    report.done(point(seconds));
+    report.done(point(seconds, symbols));
     if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
       if (Status status = validate(); status.failed())
         return status;
@@ -170,8 +173,7 @@ private:
   }
 
   /// Losses are means over the batches of a step, norm and rate are those of its last.
-  Status addOutputs(uint64_t batch) {
-    const runtime::Context &context = *now->train;
+  Status addOutputs(const runtime::Context &context, uint64_t batch) {
     for (size_t i = 0; i < values.size(); ++i) {
       const std::string &name = context.outputs()[i].name;
       auto value = scalarOutput(context, i);
@@ -184,8 +186,8 @@ private:
     return {};
   }
 
-  StepPoint point(double seconds) const {
-    return {*now, values, usedScale, seconds, tokensPerStep(), totalSteps(), options.seconds, elapsed()};
+  StepPoint point(double seconds, double symbols) const {
+    return {*now, values, usedScale, seconds, symbols, totalSteps(), options.seconds, elapsed()};
   }
   RunStart starting() { return {session, options, run, lock, state, keep(), checkpointEvery()}; }
   int keep() const { return static_cast<int>(options.keep.value_or(session.recipe.keep)); }
@@ -212,7 +214,7 @@ private:
       now->train->resetStates();
     ++state.skipped;
     const uint64_t step = state.step + 1; // the one that was tried
-    report.skipped(point(0));
+    report.skipped(point(0, 0));
     if (++skips == 1) // the metrics have each of them
       progress.message(concat("step ", step, ": ",
                               skippedText(onlyGradients ? usedScale : std::nullopt, nextScale, session.parameters->manifest()),

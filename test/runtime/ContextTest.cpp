@@ -55,6 +55,38 @@ TEST(Context, ChecksDimsAndIndices) {
   EXPECT_TRUE((*context)->run().ok());
 }
 
+TEST(Context, OtherSizesInOneWorkspace) {
+  auto parameters = fakeParameters();
+  ASSERT_TRUE(parameters->initialize(5).ok());
+  auto pool = makePool(2);
+  auto first = Context::create(parameters, "train", {{"B", 3}}, pool),
+       alone = Context::create(parameters, "train", {{"B", 900}}, pool);
+  ASSERT_TRUE(first.ok() && alone.ok());
+  EXPECT_LT((*first)->workspaceBytes(), (*alone)->workspaceBytes());
+  const int64_t larger[] = {900}, smaller[] = {2}, none[] = {0};
+  expectError((*first)->withSizes(none).status(), ErrorKind::Input, "at least 1");
+  auto second = (*first)->withSizes(larger), third = (*first)->withSizes(smaller);
+  ASSERT_TRUE(second.ok() && third.ok());
+  for (Context *context : {first->get(), second->get(), third->get()})
+    EXPECT_EQ(context->workspaceBytes(), (*alone)->workspaceBytes()); // the largest that one of them needs
+  EXPECT_EQ((*second)->inputs()[0].shape[0], 900);
+  EXPECT_EQ((*third)->inputs()[0].shape[0], 2);
+  // One set of parameters, and one running mean: each step doubles it.
+  for (Context *context : {first->get(), second->get(), third->get(), first->get()})
+    ASSERT_TRUE(context->run().ok());
+  std::vector<float> table(15), before(15);
+  ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
+  auto fresh = fakeParameters();
+  ASSERT_TRUE(fresh->initialize(5).ok());
+  ASSERT_TRUE(fresh->get("table", before.data(), 60).ok());
+  EXPECT_NEAR(table[7], before[7] - 4 * 0.5, 1e-6);
+  EXPECT_EQ(reinterpret_cast<const float *>((*first)->state(0).hostView())[5], 16);
+
+  auto keeps = Context::create(parameters, "infer", {{"B", 3}}, pool);
+  ASSERT_TRUE(keeps.ok());
+  expectError((*keeps)->withSizes(larger).status(), ErrorKind::Usage, "keeps the state 'count' from run to run");
+}
+
 TEST(Context, SwapsStatesAfterSuccessOnly) {
   auto parameters = fakeParameters();
   auto pool = makePool(2);

@@ -32,14 +32,37 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t symbols) {
     std::vector<int64_t> shape;
     for (char axis : given.axes)
       shape.push_back(axis == 'B' ? B : axis == 'A' || axis == 'K' ? 3 : T);
-    const int64_t bound = given.values == -2                     ? T
-                          : given.values == -3                   ? T + 1
-                          : given.values > 0                     ? given.values
-                          : given.type == runtime::DataType::I32 ? 4
-                                                                 : -1;
+    const int64_t bound = given.values == -2                                   ? T
+                          : given.values == -3 || given.name.ends_with("_len") ? T + 1
+                          : given.values > 0                                   ? given.values
+                          : given.type == runtime::DataType::I32               ? 4
+                                                                               : -1;
     entry.add(given.name.c_str(), given.type, shape, bound);
   }
   return entry;
+}
+
+data::TaskSettings settingsFor(const char *task, const std::string &folder, Random &random) {
+  data::TaskSettings settings;
+  settings.name = task;
+  settings.folder = folder;
+  settings.file = "rows";
+  settings.sourceText = folder + "/rows";
+  settings.targetText = folder + "/others";
+  settings.seed = random.next();
+  settings.size = 3;
+  settings.question = static_cast<int64_t>(random.below(8));
+  settings.windowStride = 1 + static_cast<int64_t>(random.below(16));
+  settings.length = random.below(2) ? 0 : 1 + static_cast<int64_t>(random.below(24));
+  settings.padLeft = random.below(2);
+  settings.form = settings.name == "squad" && random.below(2) ? "b <sep> a <sep> <cls>" : "";
+  settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
+  if (settings.name == "translation" && random.below(2)) {
+    settings.tokens = 1 + static_cast<int64_t>(random.below(120));
+    settings.sourcePlaces = settings.targetPlaces = 1 + static_cast<int64_t>(random.below(24));
+    settings.rowMultiple = 1 + static_cast<int64_t>(random.below(2));
+  }
+  return settings;
 }
 
 } // namespace
@@ -54,20 +77,7 @@ bool tryRows(Random &random, const std::string &folder) {
     mutate(text, random);
   writeAll(folder + "/rows", text);
   writeAll(folder + "/others", other);
-  data::TaskSettings settings;
-  settings.name = kind.task;
-  settings.folder = folder;
-  settings.file = "rows";
-  settings.sourceText = folder + "/rows";
-  settings.targetText = folder + "/others";
-  settings.seed = random.next();
-  settings.size = 3;
-  settings.question = static_cast<int64_t>(random.below(8));
-  settings.windowStride = 1 + static_cast<int64_t>(random.below(16));
-  settings.length = random.below(2) ? 0 : 1 + static_cast<int64_t>(random.below(24));
-  settings.padLeft = random.below(2);
-  settings.form = settings.name == "squad" && random.below(2) ? "b <sep> a <sep> <cls>" : "";
-  settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
+  const data::TaskSettings settings = settingsFor(kind.task, folder, random);
   const bool trains = random.below(2);
   std::unique_ptr<data::DataTask> task;
   if (data::makeTask(settings, trains ? data::Part::Training : data::Part::HeldOut, nullptr, task).failed())
@@ -77,9 +87,20 @@ bool tryRows(Random &random, const std::string &folder) {
   if (task->bind(entry.tensors).failed())
     return false;
   task->notes();
+  const std::vector<data::BatchSize> sizes = task->sizes();
+  auto bindSize = [&](uint64_t index) { // that of a batch, where the task chooses it
+    if (sizes.empty())
+      return;
+    const data::BatchSize &size = trains ? sizes.at(task->sizeOf(index)) : sizes.back();
+    entry = entryFor(settings.name, size.rows, size.source, task->vocabulary().size());
+    require(task->bind(entry.tensors).ok(), "a task refuses a size of its own");
+  };
+  bindSize(0);
   const uint64_t epoch = trains ? task->batchesPerEpoch() : task->evaluationBatches();
   require(epoch > 0, "a task has no batch");
   for (uint64_t index : {uint64_t{0}, epoch - 1, trains ? epoch : epoch / 2, random.below((trains ? 10 : 1) * epoch)}) {
+    if (trains)
+      bindSize(index);
     require((trains ? task->fill(index, entry.tensors) : task->fillEvaluation(index, entry.tensors)).ok(), "a batch is refused");
     requireBounds(entry, settings.name + (trains ? ", training," : ", held out,"), index);
   }

@@ -91,10 +91,9 @@ static void bind_infer(const int64_t *dims, int64_t *offsets, int64_t *sizes) {
   sizes[2] = OUTPUTS * 4;
 }
 static void bind_train(const int64_t *dims, int64_t *offsets, int64_t *sizes) {
-  (void)dims;
   offsets[0] = 0;
   sizes[0] = 64;
-  sizes[1] = 0;
+  sizes[1] = dims[0] * 4;
   sizes[2] = 0;
 }
 
@@ -130,12 +129,14 @@ static int32_t run_infer(const TnContext *context) {
   return rows == 999 ? 3 : 0; /* a run-time check that fails */
 }
 
-/* The "gradient" of the table is 1 everywhere, the step subtracts 0.5 of it; the running mean doubles. */
+/* Uses all of its workspace. The "gradient" of the table is 1 everywhere, the step subtracts 0.5 of it; the running mean doubles.
+ */
 static int32_t run_train(const TnContext *context) {
   float *table = (float *)(context->arenas[TN_ARENA_PARAMS] + TABLE);
   float *gradient = (float *)(context->arenas[TN_ARENA_GRADS] + TABLE);
   if (!(context->flags & TN_UPDATE_ONLY)) {
     double loss = 0;
+    memset(context->arenas[TN_ARENA_WORKSPACE], 1, (size_t)context->dims[0] * 4);
     for (int i = 0; i < 5 * INPUTS; ++i) {
       gradient[i] = 1;
       loss += table[i];

@@ -77,6 +77,8 @@ Expected<train::Recipe> recipeFor(const AttentionOptions &options, const Manifes
     recipe->valid = recipe->data;
     recipe->valid->evaluation = true;
   }
+  if (recipe.ok() && recipe->valid)
+    recipe->valid->tokens = 0; // compiled for the one row that is drawn
   return recipe;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/artifact/Formula.h"
 #include "runtime/base/Checked.h"
 #include "runtime/base/Json.h"
+#include "runtime/train/BatchSizes.h"
 #include "tools/tenon/Say.h"
 #include <cstdio>
 
@@ -153,7 +154,9 @@ Expected<EntryReport> reportEntry(const Manifest &manifest, const EntryInfo &ent
   EntryReport report;
   report.entry = &entry;
   report.roofline = &manifest.roofline;
-  Status status = takeSizes(entry, bind, report);
+  const auto lengths = train::reportLengths(manifest, entry, bind);
+  report.lengths = lengths ? lengths->text : "";
+  Status status = takeSizes(entry, lengths ? lengths->sizes : bind, report);
   if (status.ok())
     status = reportMemory(manifest, artifact, report);
   if (status.ok())
@@ -165,6 +168,8 @@ void printMemory(const EntryReport &report) {
   if (report.memory.empty())
     return;
   std::string sizes = sizesText(report);
+  if (!report.lengths.empty())
+    show("  %s\n", report.lengths.c_str());
   show("  memory%s%s\n", sizes.empty() ? "" : " at ", sizes.c_str());
   for (const MemoryLine &line : report.memory) {
     bool isNumber = line.formula.find_first_not_of("0123456789*+-() ") == std::string::npos;
@@ -240,7 +245,8 @@ std::string reportJson(const EntryReport &report, const std::string &code) {
   }
   char sums[96];
   snprintf(sums, sizeof sums, "\"flops\": %.0f, \"bytes\": %.0f", report.flops, report.bytes);
-  return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, \"memory\": {", memory,
+  return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, ",
+                report.lengths.empty() ? "" : concat("\"lengths\": ", quoteJson(report.lengths), ", "), "\"memory\": {", memory,
                 "}, \"memory_sum\": ", report.memorySum, ", \"workspace\": ", report.workspace,
                 report.workspaceSavingAll ? concat(", \"workspace_saving_all\": ", *report.workspaceSavingAll) : "", ", ", sums,
                 ", \"kernels\": [", kernels, "]", code.empty() ? "" : concat(", \"code\": [", code, "]"), "}");

@@ -25,10 +25,12 @@ struct EntryReport {
   std::vector<KernelLine> kernels;
   double flops = 0, bytes = 0;
   const runtime::RooflineInfo *roofline = nullptr; // that the shares are for
+  std::string lengths;                             // which sizes batches by length can have; empty: all have one
 };
 
-/// Sizes that are not bound are 64, or their bound if that is less. Errors: a bound outside the limits of its dim, sizes that are
-/// too large, and (a bug) formulas that disagree with the compiled code of `artifact`, which may be null.
+/// Sizes that are not bound are 64, or their bound if that is less; of batches by length those of the longest. Errors: a bound
+/// outside the limits of its dim, sizes that are too large, and (a bug) formulas that disagree with the compiled code of
+/// `artifact`, which may be null.
 Expected<EntryReport> reportEntry(const runtime::Manifest &manifest, const runtime::EntryInfo &entry,
                                   const std::map<std::string, int64_t> &bind, const runtime::Artifact *artifact);
 void printMemory(const EntryReport &report);

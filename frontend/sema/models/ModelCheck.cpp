@@ -73,6 +73,8 @@ public:
       }
       program.recipes.push_back(std::move(checked));
     }
+    const Binds settingBinds = trainBinds;
+    openLengths(program, train, trainSets, trainBinds);
     if (bad || session.diagnostics.hasErrors())
       return failAfterChecking(trainSets, trainBinds);
 
@@ -90,7 +92,7 @@ public:
       evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
         if (recipe.kind == "train" && recipe.name == train->name.text)
-          followRecipe(program, recipe, context(trainSets, trainBinds, tables));
+          followRecipe(program, recipe, context(trainSets, settingBinds, tables));
     }
     for (auto &entry : program.entries)
       if (session.options.gradient && !train && entry.kind == Entry::Kind::Eval)
@@ -129,8 +131,11 @@ public:
         checkGenerate(checked, sets);
         continue;
       }
-      for (const EntryRequest &request : tasks.trainRequests(checked, lossWeights(checked, full),
-                                                             entries.losses(Entry::Kind::Train, true, recipeSets, bound.dims))) {
+      EntryRequest base = entries.losses(Entry::Kind::Train, true, recipeSets, bound.dims);
+      Diagnostics ofLengths;
+      (void)tasks.takeLengths(checked, lossWeights(checked, full), base, ofLengths);
+      report(ofLengths, *own);
+      for (const EntryRequest &request : tasks.trainRequests(checked, lossWeights(checked, full), base)) {
         auto entry = tasks.runTrain(checked, request);
         if (!entry)
           continue;
@@ -142,12 +147,11 @@ public:
         refuseShortAverage(checked, *entry, pathOf, *own);
         Diagnostics mistakes;
         entries.cut(checked, std::move(*entry), request, mistakes);
-        for (const Diagnostic &mistake : mistakes.all())
-          (mistake.code == "T0690" ? *own : session.diagnostics).report(mistake);
+        report(mistakes, *own);
       }
       if (!session.diagnostics.hasErrors())
         tasks.checkEvaluations(checked, lossWeights(checked, full),
-                               entries.losses(Entry::Kind::Eval, false, recipeSets, bound.dims));
+                               entries.losses(Entry::Kind::Eval, false, recipeSets, base.binds));
     }
     reportRefusals(refusals);
     reportRefusals(generation);
@@ -174,6 +178,16 @@ private:
     tasks.knowFiles(all);
   }
 
+  /// Sizes that batches by length choose stay open in the entries of the recipe.
+  void openLengths(Program &program, const ast::Recipe *train, const Sets &trainSets, Binds &trainBinds) {
+    for (auto &recipe : program.recipes)
+      if (train && recipe.kind == "train" && recipe.name == train->name.text && !bad && !session.diagnostics.hasErrors()) {
+        EntryRequest base = entries.losses(Entry::Kind::Train, true, trainSets, trainBinds);
+        recipe.greatest = tasks.takeLengths(recipe, program.lossWeights, base, session.diagnostics);
+        trainBinds = base.binds;
+      }
+  }
+
   /// What the recipe to compile says of parameters and layers.
   void followRecipe(Program &program, const CheckedRecipe &recipe, const RecipeContext &of) {
     program.policies = resolvePolicies(recipe, allParameters(), of, session.diagnostics);
@@ -191,6 +205,12 @@ private:
     if (isWideReal(types.compute) && !types.isDouble()) // no type of a module: operands are converted where they are multiplied
       program.computeOf.emplace(kEveryPath, types.compute);
     reportUnsupported(recipe, session.diagnostics);
+  }
+
+  /// What is not supported yet goes to the recipe's `own` mistakes.
+  void report(const Diagnostics &mistakes, Diagnostics &own) {
+    for (const Diagnostic &mistake : mistakes.all())
+      (mistake.code == "T0690" ? own : session.diagnostics).report(mistake);
   }
 
   /// Of blocks of one kind: a file of several is right while one of them can be followed.

@@ -156,6 +156,17 @@ void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, con
   checkReach(session, model, recipe, entry, task ? task->losses : weights, policies, pathOf);
 }
 
+std::map<std::string, int64_t> TaskEntries::takeLengths(const CheckedRecipe &recipe, const Weights &weights, EntryRequest &base,
+                                                        Diagnostics &found) {
+  const bool ofOneSize = session.options.gradient || session.options.attentionMaps; // of a batch that somebody looks at
+  if (!lengthTokens(recipe) || ofOneSize)
+    return {};
+  EntryRequest open = ofLosses(base, weights);
+  open.binds.clear();
+  auto entry = Checker(session, model, open).run();
+  return entry ? tenon::takeLengths(recipe, *entry, base.binds, found) : std::map<std::string, int64_t>();
+}
+
 bool TaskEntries::canBeMade(const CheckedRecipe &recipe) {
   bool free = !session.options.gradient;
   if (!free)

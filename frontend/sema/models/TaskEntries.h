@@ -30,6 +30,10 @@ public:
   /// Data, parameters and losses of a train entry fit each other.
   void checkStep(const CheckedRecipe &recipe, const Entry &entry, const Weights &weights,
                  const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf);
+  /// Of a recipe with `tokens`: takes the sizes that its batches choose out of the binds of `base`, and returns them
+  /// (recipes/Recipes.h); of others nothing.
+  std::map<std::string, int64_t> takeLengths(const CheckedRecipe &recipe, const Weights &weights, EntryRequest &base,
+                                             Diagnostics &found);
   /// T0103: an `out` has the name of the entry of a task. T0690: gradients alone.
   bool canBeMade(const CheckedRecipe &recipe);
 
