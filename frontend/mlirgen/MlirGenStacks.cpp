@@ -84,8 +84,9 @@ SmallVector<Value> EntryGenerator::generateBody(const StackInfo &info) {
   }
   const uint32_t stack = open.back().info;
   writeStates(info.nextStates, builderOf(stack), stack);
-  if (info.history && !info.isScan)
-    yielded.append(yielded.begin(), yielded.begin() + info.carries);
+  if (info.history && !info.isScan) // each carry of a round, too
+    for (unsigned carry = 0; carry < info.carries; ++carry)
+      yielded.push_back(Value(yielded[carry]));
   return yielded;
 }
 
