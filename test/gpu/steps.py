@@ -3,12 +3,12 @@
 
 usage: steps.py MODEL [--steps N] [--f64 | --numerics POLICY] [--commands] [--spoil] [--target CHIP | --hardware CHIP]
 
-The model of models/, or specs/ here, with its recipe `small`, at small sizes, is compiled for a GPU, and trains on the stand-in
-for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels; or, with `--hardware CHIP`, for that chip and on
-the GPU of this machine. Some models are given a text, the others (TASKS) the data of their task in test/learn, of which some rows
-are held out. Losses, norms of gradients and rates of every step, and held-out losses at the end, are those of the CPU within
-1e-5, the parameters at the end within 1e-4 of the largest one (but for LEVEL); with 16 bits, 1e-3, and 2e-2 in relative L2; under
-tf32 the same of a CPU in f32.
+The model of models/, of specs/ here or of ../numerics/fused/Inputs/, with its recipe `small`, at small sizes, is compiled for a
+GPU, and trains on the stand-in for NVIDIA's driver (test/gpu-emu), which executes the LLVM code of its kernels; or, with
+`--hardware CHIP`, for that chip and on the GPU of this machine. Some models are given a text, the others (TASKS) the data of
+their task in test/learn, of which some rows are held out. Losses, norms of gradients and rates of every step, and held-out
+losses at the end, are those of the CPU within 1e-5, the parameters at the end within 1e-4 of the largest one (but for LEVEL);
+with 16 bits, 1e-3, and 2e-2 in relative L2; under tf32 the same of a CPU in f32.
   --target    sm_80, the default, or sm_90a
   --numerics  of both: f32, bf16, f16; tf32 of the GPU; default: the recipe's
   --commands  the run is also evaluated, with losses within 1e-5, and generates the same text, place by place
@@ -41,6 +41,7 @@ MODELS = {
     "scaled": ({}, {}),
     "grid": ({}, {}),
     "rounds": ({}, {}),
+    "latent": ({}, {}),
     "gpt2": ({"V": 256, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19}),
     "gpt2-wide": ({"V": 261, "D": 64, "E": 32, "F": 72, "L": 48, "N": 1, "rate": 0.1}, {"B": 2, "T": 40}),
     "transformer_xl": ({"V": 256, "D": 24, "H": 2, "F": 40, "M": 11, "N": 2, "rate": 0.1}, {"B": 2, "T": 13}),
@@ -107,8 +108,8 @@ def losses(report):
 def of_text(model, folder):
     """Specification, options of `tenon compile` and, for the data, of `tenon train`."""
     sets, bound = MODELS[model]
-    own = os.path.join(HERE, "specs", model + ".tn")
-    spec = own if os.path.exists(own) else driver.model(model.removesuffix("-wide") + ".tn")
+    own = [os.path.join(HERE, *folder, model + ".tn") for folder in (("specs",), ("..", "numerics", "fused", "Inputs"))]
+    spec = next(filter(os.path.exists, own), None) or driver.model(model.removesuffix("-wide") + ".tn")
     sizes = [word for dim, size in bound.items() for word in ("--bind", f"{dim}={size}")]
     return spec, ["--recipe", "small", *driver.settings(sets), *sizes], ["--text", write(os.path.join(folder, "text.txt"), 4000)]
 
