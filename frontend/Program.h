@@ -278,8 +278,8 @@ struct State {
   bool ofModel = false;      // no run-time axis: saved with the weights
   bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is; or by another entry
   int places = -1;           // written by Append: the axis of `shape` along which rows are added
-  bool everyStep =
-      false; // `stackCounts` has the steps of all loops around, too: not the depths alone by which parameters are chosen
+  std::map<std::string, std::vector<std::string>> publicNames; // of the model: as those of a parameter, each a tensor of its own
+  bool everyStep = false; // `stackCounts` has the steps of all loops around, too, not only depths
 };
 struct Input {
   std::string name;

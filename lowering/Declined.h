@@ -1,6 +1,8 @@
-// How a rewrite that walks the code by itself says why it leaves an op as it is; patterns say it by notifyMatchFailure.
+// How a rewrite says why it leaves an op as it is: one that walks the code by itself by `declined`, patterns by
+// notifyMatchFailure, which DeclinedPatterns hears.
 #pragma once
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 
 namespace tenon {
@@ -11,5 +13,21 @@ inline bool declined(mlir::Operation *op, llvm::StringRef rewrite, llvm::StringR
   mlir::remark::missed(op->getLoc(), mlir::remark::RemarkOpts::name("declined").category(rewrite)) << why;
   return false;
 }
+
+/// Makes the same remarks of what the patterns of a greedy rewrite say. They are asked of an op as often as it changes.
+class DeclinedPatterns : public mlir::RewriterBase::Listener {
+public:
+  explicit DeclinedPatterns(llvm::StringRef rewrite) : rewrite(rewrite) {}
+  void notifyMatchFailure(mlir::Location location, llvm::function_ref<void(mlir::Diagnostic &)> reason) override {
+    if (!location.getContext()->getRemarkEngine())
+      return;
+    mlir::Diagnostic why(location, mlir::DiagnosticSeverity::Remark);
+    reason(why);
+    mlir::remark::missed(location, mlir::remark::RemarkOpts::name("declined").category(rewrite)) << why.str();
+  }
+
+private:
+  llvm::StringRef rewrite;
+};
 
 } // namespace tenon

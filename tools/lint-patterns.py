@@ -5,11 +5,12 @@ a rewrite that walks the code by itself with declined (lowering/Declined.h).
 lint-patterns.py [--root DIR]
   --root  a repository (default: this one); its .cpp and .h files of dialect/, lowering/, tools/ and test/ are read
 
-`--debug-only=greedy-rewriter` shows these sentences. A failure() may stand alone in the statement that hands the rewriter to a
-function which says it, as `succeeded(rewrite(op, rewriter)) ? success() : failure()`. What walks by itself has bool functions
-that say one reason and therefore each: `return declined(op, NAME, "why")`, never `return false`. A file of lowering/tensor/ or
-lowering/kernel/ that replaces or erases ops outside of patterns, or says of them how they read their operands, declines
-somewhere, or stands in the table of those that rewrite all they meet. Prints each that does not, then the counts.
+`tenon-opt --remark-format=emitRemark --remarks-filter-missed=REWRITE` shows these sentences (docs/testing.md). A failure() may
+stand alone in the statement that hands the rewriter to a function which says it, as `succeeded(rewrite(op, rewriter)) ?
+success() : failure()`. What walks by itself has bool functions that say one reason and therefore each: `return declined(op,
+NAME, "why")`, never `return false`. A file of lowering/tensor/ or lowering/kernel/ that replaces or erases ops outside of
+patterns, or says of them how they read their operands, declines somewhere, or stands in the table of those that rewrite all
+they meet. Prints each that does not, then the counts.
 """
 import argparse
 import os

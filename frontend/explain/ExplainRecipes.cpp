@@ -185,8 +185,13 @@ static constexpr ExplainPage kNames[] = {
     {"T0657", "a public name of two parameters", "A file of weights holds one tensor per name, or the parts of a packed one.",
      "\"f.*\" = \"dense\"", "\"f.*\" = \"dense.*\""},
     {"T0658", "a rule that matches no parameter",
-     "A pattern starts with a `use` or `param` of the layer that the table belongs to.",
+     "A pattern starts with a `use`, `param` or `state` of the layer that the table belongs to.",
      "names Block as hf { \"pu.*\" = \"dense.*\" }", "names Block as hf { \"up.*\" = \"dense.*\" }"},
+    {"T0659", "a state as a part of a public tensor",
+     "A state of the model, such as a running mean, is read from files and written to them as a tensor of its own: part, stacked "
+     "and "
+     "transpose are for parameters.",
+     "\"mean\" = part(\"statistics\", 0, 2)", "\"mean\" = \"running_mean\""},
 };
 ExplainPages explainNames() { return kNames; }
 

@@ -5,12 +5,13 @@
 namespace tenon::sema {
 namespace {
 
-/// The `use`s and `param`s of all layers (or models) of that name.
+/// The `use`s, `param`s and `state`s of all layers (or models) of that name.
 std::vector<std::string> membersOf(const Session &session, const std::string &owner) {
   std::vector<std::string> members;
   auto collect = [&](const std::vector<ast::StmtPtr> &body) {
     for (auto &statement : body)
-      if (statement->kind == ast::Stmt::Kind::Use || statement->kind == ast::Stmt::Kind::Param)
+      if (statement->kind == ast::Stmt::Kind::Use || statement->kind == ast::Stmt::Kind::Param ||
+          statement->kind == ast::Stmt::Kind::State)
         members.push_back(statement->name.text);
   };
   std::function<void(const std::vector<ast::StmtPtr> &)> inside = [&](const std::vector<ast::StmtPtr> &body) {

@@ -97,15 +97,42 @@ private:
 };
 
 /// Path of one element: every * is its index in one stack.
-std::string pathOf(const Param &param, size_t element) {
-  std::vector<std::string> indices(param.stackCounts.size());
-  for (size_t level = indices.size(); level-- > 0; element /= size_t(param.stackCounts[level]))
-    indices[level] = std::to_string(element % size_t(param.stackCounts[level]));
+std::string pathOf(const std::string &stacked, const std::vector<int64_t> &stackCounts, size_t element) {
+  std::vector<std::string> indices(stackCounts.size());
+  for (size_t level = indices.size(); level-- > 0; element /= size_t(stackCounts[level]))
+    indices[level] = std::to_string(element % size_t(stackCounts[level]));
   std::string path;
   size_t level = 0;
-  for (char c : param.path)
+  for (char c : stacked)
     path += c == '*' && level < indices.size() ? indices[level++] : std::string(1, c);
   return path;
+}
+
+std::vector<UseStep> chainOf(const std::vector<PathStep> &steps) {
+  std::vector<UseStep> chain;
+  for (const PathStep &step : steps)
+    chain.push_back({step.layer, step.use, step.count.has_value()});
+  return chain;
+}
+
+/// States of the model have the names of parameters (running statistics of a batch norm), but each is a tensor of its own.
+std::vector<std::string> stateNames(Session &session, const NameTables &tables, const std::string &model, const std::string &path,
+                                    const StatePath &state, const std::string &scheme, Published &published) {
+  std::vector<std::vector<UsedRule>> rules;
+  const std::vector<PublicName> given =
+      tables.publicNames(scheme, model, chainOf(state.steps), state.leaf, state.stackCounts, &rules);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string own = pathOf(path, state.stackCounts, i);
+    if (!given[i].transform.empty())
+      session.diagnostics.error("T0659", rules[i].back().place,
+                                "`" + scheme + "` has no tensor for the state " + own + ", only `" + given[i].transform +
+                                    "` of " + given[i].name,
+                                "a state of the model is a tensor of its own");
+    published.add(own, given[i], rules[i]);
+    names.push_back(given[i].name);
+  }
+  return names;
 }
 
 } // namespace
@@ -118,9 +145,7 @@ void publish(Session &session, Program &program, const NameTables &tables) {
     if (std::find(param.present.begin(), param.present.end(), false) == param.present.end())
       param.present.clear();
     const ParameterRecord &record = session.parameters[session.parameterByPath.at(param.path)];
-    std::vector<UseStep> chain;
-    for (auto &step : record.steps)
-      chain.push_back({step.layer, step.use, step.count.has_value()});
+    const std::vector<UseStep> chain = chainOf(record.steps);
     uint64_t elements = published.size(); // of the parameter, each with a name per scheme
     for (int64_t count : param.stackCounts)
       elements = __builtin_mul_overflow(elements, uint64_t(count), &elements) ? UINT64_MAX / 4 : elements;
@@ -131,9 +156,17 @@ void publish(Session &session, Program &program, const NameTables &tables) {
       param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts, &rules);
       for (size_t i = 0; i < rules.size(); ++i)
         if (param.present.empty() || param.present[i])
-          names.add(pathOf(param, i), param.publicNames[scheme][i], rules[i]);
+          names.add(pathOf(param.path, param.stackCounts, i), param.publicNames[scheme][i], rules[i]);
     }
   }
+  for (const auto &[path, state] : session.modelStates)
+    for (auto &[scheme, names] : published) {
+      const std::vector<std::string> given = stateNames(session, tables, program.model, path, state, scheme, names);
+      for (Entry &entry : program.entries)
+        for (State &each : entry.states)
+          if (each.path == path)
+            each.publicNames[scheme] = given;
+    }
 }
 
 } // namespace tenon::sema

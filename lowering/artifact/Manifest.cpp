@@ -254,6 +254,11 @@ json::Array statesJson(const Entry &entry, const ManifestFacts &facts) {
                                   {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
                                   {"of_model", state.ofModel},
                                   {"in_place", state.inPlace}});
+    json::Object names;
+    for (const auto &[scheme, elements] : state.publicNames)
+      names[scheme] = stringArray(elements);
+    if (!names.empty())
+      (*states.back().getAsObject())["names"] = std::move(names);
     if (state.places >= 0)
       (*states.back().getAsObject())["places"] = state.places;
     if (entry.isStep && state.everyStep && !state.inPlace)

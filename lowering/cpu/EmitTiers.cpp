@@ -103,7 +103,8 @@ LogicalResult CpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
       return failure();
     if (options.edit)
       options.edit(*code->code, tierPublicName(tier));
-    part.make = [code, tier](CodeForm form) { return compileForHost(*code, machineOf(tier), form); };
+    const Tier machine = options.machine ? *tierOfPublicName(options.machine(tierPublicName(tier))) : tier;
+    part.make = [code, machine](CodeForm form) { return compileForHost(*code, machineOf(machine), form); };
     return success();
   };
   OwningOpRef<ModuleOp> base; // of x86-64-v4, which waits for the tiers that use its kernels

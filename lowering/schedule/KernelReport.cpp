@@ -128,7 +128,7 @@ private:
     return reads.empty() || writes.empty() ? reads + writes : reads + " -> " + writes;
   }
 
-  /// The parameter whose gradient it makes, else the first one that it reads.
+  /// The parameter whose gradient it makes, else the largest one that it reads: of a Linear its weight.
   std::string subjectOf(KernelOpInterface kernel) {
     if (auto places = kernel->getAttrOfType<ArrayAttr>("tenon.places"))
       for (auto place : places.getAsRange<Attribute>())
@@ -138,13 +138,19 @@ private:
       if (auto moves = dyn_cast<ScheduleOpInterface>(user))
         if (PlaceAttr to = moves.placeWritten(); to && to.getMemory() == Memory::Gradients)
           return gradientAt(to);
+    PlaceOp largest;
+    auto elementsOf = [](PlaceOp read) { return cast<RankedTensorType>(read.getType()).getNumElements(); };
     for (Value tensor : kernel.tensorsRead())
-      if (auto read = tensor.getDefiningOp<PlaceOp>()) {
-        const Memory memory = read.getPlace().getMemory();
-        if (memory == Memory::Parameters || memory == Memory::Copies || memory == Memory::Remainders)
-          return names.lookup(read.getPlace().getSlot() * (memory != Memory::Parameters || isShort ? 2 : 1)).str();
-      }
-    return {};
+      if (auto read = tensor.getDefiningOp<PlaceOp>(); read && isParameters(read.getPlace().getMemory()))
+        if (!largest || elementsOf(read) > elementsOf(largest))
+          largest = read;
+    if (!largest)
+      return {};
+    const PlaceAttr place = largest.getPlace();
+    return names.lookup(place.getSlot() * (place.getMemory() != Memory::Parameters || isShort ? 2 : 1)).str();
+  }
+  static bool isParameters(Memory memory) {
+    return memory == Memory::Parameters || memory == Memory::Copies || memory == Memory::Remainders;
   }
 
   FormulaSpace &space;

@@ -75,6 +75,8 @@ struct CodeOptions {
   const KernelLibrary *library = nullptr; // kernels that need not be made again; null: all are
   /// Of tests: changes the LLVM code of a variant before it is optimised.
   std::function<void(llvm::Module &, llvm::StringRef variant)> edit = {};
+  /// Of tests: the variant for whose machine the code of another one is made; null: its own.
+  std::function<llvm::StringRef(llvm::StringRef variant)> machine = {};
 };
 
 /// In place of a variant's name: the best one of those made by default that the machine has.

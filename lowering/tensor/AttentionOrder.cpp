@@ -38,8 +38,11 @@ static std::optional<int64_t> queryOf(AttendOp attend, const Labels &ofKeys, con
   for (int64_t label = 0; label < rank; ++label)
     if (!llvm::is_contained(ofKeys, label))
       absent.push_back(label);
-  if (absent.empty()) // the value depends on the query: where it stands by default, so that the reader of the value says how
+  if (absent.empty()) { // the value depends on the query: where it stands by default, so that the reader of the value says how
+    if (attend.getQueries() && attend.getQueries()->size() == 1)
+      return attend.getQueries()->front();
     return rank > kQuery ? std::optional<int64_t>(kQuery) : std::nullopt;
+  }
   auto narrowed = [&](llvm::function_ref<bool(int64_t)> keeps) {
     Labels kept;
     llvm::copy_if(absent, std::back_inserter(kept), keeps);
@@ -124,8 +127,8 @@ struct OrderByRole : OpRewritePattern<AttendOp> {
       labels.push_back(renamed(labelsAt(attend, number)));
     auto ordered = cast<AttendOp>(rewriter.clone(*attend));
     ordered.setLabelsAttr(rewriter.getArrayAttr(labels));
-    if (attend.getQueries())
-      ordered.setQueriesAttr(renamed(Labels(*attend.getQueries())));
+    // The one that was chosen, since it may have been by where it stood: the next one would be another.
+    ordered.setQueriesAttr(renamed({roles->query}));
     ordered.getY().setType(cast<decltype(ordered.getY().getType())>(tensorType(sizes, y.getElementType(), dimCountOf(y))));
     rewriter.replaceOp(attend, Build(rewriter, attend.getLoc()).broadcast(ordered.getY(), order, y));
     return success();

@@ -2,6 +2,7 @@
 // where they belong, and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/AttentionOrder.h"
 #include "lowering/tensor/LoopContractions.h"
@@ -275,7 +276,9 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       addWindowContractions(patterns);
     }
     // What is left over when the driver stops early computes the same; that it does not stop is a property of the patterns.
-    [[maybe_unused]] LogicalResult ends = applyPatternsGreedily(function, std::move(patterns));
+    DeclinedPatterns listener("simplify");
+    [[maybe_unused]] LogicalResult ends =
+        applyPatternsGreedily(function, std::move(patterns), GreedyRewriteConfig().setListener(&listener));
     assert(succeeded(ends) && "the patterns come to an end");
     DominanceInfo dominance(function);
     IRRewriter rewriter(&getContext());

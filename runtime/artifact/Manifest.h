@@ -137,11 +137,12 @@ struct StateInfo {
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
   double initial = 0;
-  std::optional<SizeForm> bound; // values must be in [0, bound)
-  bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
-  bool inPlace = false;          // runs add rows to it, or another entry fills it; it is not swapped
-  int places = -1;               // runs add rows to it: the axis of `shape` along which they do
-  bool ofLastPlace = false;      // of an entry that walks: what the last place left, not rows of all of them
+  std::optional<SizeForm> bound;                         // values must be in [0, bound)
+  bool ofModel = false;                                  // belongs to the model, saved with the weights; its shape has no dims
+  std::map<std::string, std::vector<std::string>> names; // of the model: scheme -> one per stack element
+  bool inPlace = false;                                  // runs add rows to it, or another entry fills it; it is not swapped
+  int places = -1;                                       // runs add rows to it: the axis of `shape` along which they do
+  bool ofLastPlace = false; // of an entry that walks: what the last place left, not rows of all of them
 };
 struct KernelInfo {
   std::string name, kind, place;                     // what it works on, what it is, where in the specification

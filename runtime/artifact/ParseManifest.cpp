@@ -80,6 +80,9 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
     reader.fail("only integers have a bound");
   if (reader.has("of_model"))
     info.ofModel = reader.member("of_model").truth();
+  if (reader.has("names"))
+    reader.member("names").eachMember(
+        [&](const std::string &scheme, const ManifestReader &list) { info.names[scheme] = readTexts(list); });
   if (reader.has("in_place"))
     info.inPlace = reader.member("in_place").truth();
   if (info.inPlace && !info.shape.empty() && reader.has("places"))
@@ -99,6 +102,10 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
     sizes.push_back(size.terms.empty() ? size.constant : 1);
   }
   productOf(reader, sizes);
+  const int64_t elements = productOf(reader, info.stack);
+  for (const auto &[scheme, names] : info.names)
+    if (!info.ofModel || static_cast<int64_t>(names.size()) != elements)
+      reader.fail(concat("names '", scheme, "' need one for each of ", elements, " elements of a state of the model"));
   return info;
 }
 

@@ -308,6 +308,8 @@ tn_error *tn_context_get_output(const tn_context *context, int output, void *val
 tn_error *tn_context_get_state(const tn_context *context, int state, void *values, uint64_t bytes) {
   return guarded([&]() -> Status {
     Status status = sizeAt(context->context->states(), state, "state", values, bytes);
+    if (status.ok())
+      status = context->context->loadModelStates();
     if (status.ok() && bytes > 0)
       return context->context->state(state).read(values);
     return status;

@@ -51,12 +51,20 @@ public:
   Status borrowInput(int index, void *buffer);
   Status borrowOutput(int index, void *buffer);
   /// Old values of a state (what the next run reads), to read. Swapped by run unless it is kept in place: ask again after each.
+  /// One of the model has the model's values after a run or loadModelStates.
   DeviceView state(int index) const;
-  /// Writes a state by fill(char *) -> Status, as fillView does.
+  /// Writes a state by fill(char *) -> Status, as fillView does; one of the model for all contexts.
   template <typename Fill> Status setState(int index, Fill fill) {
-    Status status = fillView(state(index), fill);
+    const bool isOfModel = info->states[static_cast<size_t>(index)].ofModel;
+    Status status = isOfModel ? loadModelStates() : Status();
+    if (status.ok())
+      status = fillView(state(index), fill);
+    if (status.ok() && isOfModel)
+      return storeModelStates();
     return status.ok() && index == info->positionState ? readPosition() : status;
   }
+  /// Brings the states of the model here up to date with what other contexts, loads and initializers have made of them.
+  Status loadModelStates();
 
   /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are
   /// swapped and, in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
@@ -132,7 +140,6 @@ private:
   Status createPreparation();
   Status prepare();
   int preparedState(size_t index) const;
-  Status loadModelStates();
   Status storeModelStates();
   Status fillState(size_t index);
   Status readPosition();

@@ -92,7 +92,7 @@ Status Context::copyStatesFrom(const Context &other) {
       if (other.stateTensors[j].shape != stateTensors[i].shape || other.stateTensors[j].type != stateTensors[i].type)
         return usageError("the state '", stateTensors[i].name, "' differs in shape between '", info->name, "' and '",
                           other.info->name, "'");
-      if (pass == 1)
+      if (pass == 1 && !info->states[i].ofModel) // which all contexts share
         if (Status status = state(static_cast<int>(i)).copyFrom(other.state(static_cast<int>(j))); status.failed())
           return status;
     }

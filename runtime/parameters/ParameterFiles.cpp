@@ -251,12 +251,13 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   Examination found{path, *file, options, {}, {}, {}, {}};
   if (status = found.examinePieces(pieces); status.failed())
     return status;
-  if (options.scheme.empty())
-    for (const auto &[key, state] : states)
-      for (const std::string &name : stateNames(state.info)) {
-        const SafetensorsEntry *entry = file->find(name);
-        found.examine(name, name, stateShape(state.info), {}, !entry || fits(*entry, state.info));
-      }
+  for (const auto &[key, state] : states) {
+    const std::vector<std::string> own = stateNames(state.info), names = stateNames(state.info, options.scheme);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const SafetensorsEntry *entry = file->find(names[i]);
+      found.examine(own[i], names[i], stateShape(state.info), stateShape(state.info), !entry || fits(*entry, state.info));
+    }
+  }
   if (status = found.noteOthers(); status.failed())
     return status;
   if (status = found.findings.status(path, options); status.failed())
@@ -268,7 +269,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   found.report.extra = found.findings.extra;
   status = readPieces(*file, pieces, *this, ParameterArena::Values, found.unfit);
   for (auto &[key, state] : states) {
-    std::vector<std::string> names = options.scheme.empty() ? stateNames(state.info) : std::vector<std::string>();
+    const std::vector<std::string> names = stateNames(state.info, options.scheme);
     for (size_t i = 0; i < names.size() && status.ok(); ++i)
       if (const SafetensorsEntry *entry = found.unfit.count(names[i]) ? nullptr : file->find(names[i]))
         status = readElement(*file, *entry, state, i, names.size());

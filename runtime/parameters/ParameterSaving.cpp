@@ -51,8 +51,20 @@ static Status planSave(const Parameters &parameters, const std::string &scheme, 
   return {};
 }
 
-/// Declares what a file is to hold. `states`: model states go along.
-static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, bool states,
+/// States of the model that go along, each with the names of its elements.
+using NamedStates = std::vector<std::pair<const ModelState *, std::vector<std::string>>>;
+
+static NamedStates statesOf(const Parameters &parameters, ParameterArena arena, const std::string &scheme) {
+  NamedStates named;
+  if (arena == ParameterArena::Values)
+    for (const auto &[key, state] : parameters.modelStates())
+      if (std::vector<std::string> names = stateNames(state.info, scheme); !names.empty())
+        named.push_back({&state, std::move(names)});
+  return named;
+}
+
+/// Declares what a file is to hold.
+static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, const NamedStates &states,
                     SafetensorsWriter &writer) {
   if (arena == ParameterArena::Values)
     for (const auto &[key, text] : parameters.notes)
@@ -61,14 +73,13 @@ static void declare(const Parameters &parameters, ParameterArena arena, std::spa
     writer.declare(group[0].tensor, typeOf(parameters, arena, group), group[0].shape);
   writer.note("format", "pt"); // other readers ask for it
   writer.note("tenon.signature", parameters.signature());
-  if (states)
-    for (const auto &[key, state] : parameters.modelStates())
-      for (const std::string &name : stateNames(state.info))
-        writer.declare(name, state.info.type, stateShape(state.info));
+  for (const auto &[state, names] : states)
+    for (const std::string &name : names)
+      writer.declare(name, state->info.type, stateShape(state->info));
 }
 
 static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups,
-                          bool states) {
+                          const NamedStates &states) {
   if (!parameters.arena(arena))
     return bugError("this arena is not allocated");
   SafetensorsWriter writer;
@@ -101,23 +112,17 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
       convertReals(type, values.data() + piece.ownFirst * size, piece.count, published, converted.data());
       status = writer.write(converted.data(), converted.size());
     }
-  if (states)
-    for (const auto &[key, state] : parameters.modelStates())
-      if (status.ok())
-        status = visitView(state.memory.view(), write);
+  for (const auto &[state, names] : states)
+    if (status.ok())
+      status = visitView(state->memory.view(), write);
   return status.ok() ? writer.finish() : status;
-}
-
-/// Model states have no public names.
-static bool writesStates(ParameterArena arena, const std::string &scheme) {
-  return arena == ParameterArena::Values && scheme.empty();
 }
 
 static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
   std::vector<Group> groups;
   if (Status status = planSave(parameters, scheme, groups); status.failed())
     return status;
-  return writeGroups(parameters, sink, arena, groups, writesStates(arena, scheme));
+  return writeGroups(parameters, sink, arena, groups, statesOf(parameters, arena, scheme));
 }
 
 Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme) const {
@@ -154,7 +159,7 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
     if (count > 1)
       snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", k + 1, count);
     std::span<const Group> mine(groups.data() + begins[k], begins[k + 1] - begins[k]);
-    const bool states = k + 1 == count && writesStates(ParameterArena::Values, scheme);
+    const NamedStates states = k + 1 == count ? statesOf(*this, ParameterArena::Values, scheme) : NamedStates();
     Status status = replaceFile(
         concat(folder, "/", name), [&](ByteSink &sink) { return writeGroups(*this, sink, ParameterArena::Values, mine, states); },
         &batch);
@@ -162,8 +167,8 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
       return status;
     for (const Group &group : mine)
       map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(group[0].tensor), ": ", quoteJson(name));
-    for (const auto &[key, state] : this->states)
-      for (const std::string &tensor : states ? stateNames(state.info) : std::vector<std::string>())
+    for (const auto &[state, names] : states)
+      for (const std::string &tensor : names)
         map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(tensor), ": ", quoteJson(name));
   }
   if (count > 1) {
@@ -183,7 +188,7 @@ uint64_t Parameters::fileBytes(ParameterArena which) const {
   std::vector<Group> groups;
   if (planSave(*this, "", groups).failed()) // own names always fit
     return 0;
-  declare(*this, which, groups, writesStates(which, ""), writer);
+  declare(*this, which, groups, statesOf(*this, which, ""), writer);
   return writer.fileBytes();
 }
 

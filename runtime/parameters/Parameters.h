@@ -92,14 +92,14 @@ public:
   /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
   Status checkGiven() const;
 
-  /// Loads values (and model states, under own names) from what SafetensorsFile::open takes. Nothing is changed when it fails.
+  /// Loads values and model states from what SafetensorsFile::open takes. Nothing is changed when it fails.
   /// All problems are named in the error.
   Expected<LoadReport> load(const std::string &path, const LoadOptions &options);
   /// The same for one arena from an open file under own names; used by checkpoints. `checkArena` says beforehand what would be
   /// wrong with the file, for several files of which all or none shall be read.
   Status checkArena(const SafetensorsFile &file, ParameterArena arena) const;
   Status loadArena(const SafetensorsFile &file, ParameterArena arena);
-  /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values under own names.
+  /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values.
   Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {},
               class FileBatch *batch = nullptr) const;
   /// Writes the values into FOLDER, which is made if need be, in files of at most `shardBytes` (a larger tensor has one of its

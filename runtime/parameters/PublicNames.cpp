@@ -91,7 +91,11 @@ void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type
   });
 }
 
-std::vector<std::string> stateNames(const StateInfo &info) {
+std::vector<std::string> stateNames(const StateInfo &info, const std::string &scheme) {
+  if (!scheme.empty()) {
+    auto found = info.names.find(scheme);
+    return found == info.names.end() ? std::vector<std::string>() : found->second;
+  }
   int64_t count = 1;
   for (int64_t size : info.stack)
     count *= size;

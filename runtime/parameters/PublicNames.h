@@ -25,8 +25,9 @@ Status allPieces(const Manifest &manifest, const std::string &scheme, const std:
 /// `data`: an element of shape `shape` (two axes other than 1), becomes its transpose.
 void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type);
 
-/// Names of the stack elements of a state of the model, and the shape of each.
-std::vector<std::string> stateNames(const StateInfo &info);
+/// Names of the stack elements of a state of the model under a scheme ("" = own names; none where the scheme has none for it),
+/// and the shape of each.
+std::vector<std::string> stateNames(const StateInfo &info, const std::string &scheme = {});
 Shape stateShape(const StateInfo &info);
 
 } // namespace tenon::runtime

@@ -122,6 +122,21 @@ TEST(Context, SharesStatesOfTheModel) {
   EXPECT_EQ(reinterpret_cast<const float *>((*infer)->state(1).hostView())[5], 4); // doubled twice
   (*infer)->resetStates();
   EXPECT_EQ(reinterpret_cast<const float *>((*infer)->state(1).hostView())[5], 4); // not the context's to reset
+  // Set in one context before it has ever run, it is set in all, and the next step goes on from there.
+  auto setting = Context::create(parameters, "infer", {{"B", 2}}, pool);
+  ASSERT_TRUE((*setting)
+                  ->setState(1,
+                             [](char *values) {
+                               reinterpret_cast<float *>(values)[5] = 10;
+                               return Status();
+                             })
+                  .ok());
+  ASSERT_TRUE((*infer)->loadModelStates().ok());
+  EXPECT_EQ(reinterpret_cast<const float *>((*infer)->state(1).hostView())[5], 10);
+  ASSERT_TRUE((*train)->run().ok());
+  auto later = Context::create(parameters, "infer", {{"B", 2}}, pool);
+  ASSERT_TRUE((*later)->loadModelStates().ok());
+  EXPECT_EQ(reinterpret_cast<const float *>((*later)->state(1).hostView())[5], 20);
 }
 
 TEST(Context, TrainsOrGivesGradientsOnly) {

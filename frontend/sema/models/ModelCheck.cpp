@@ -109,6 +109,7 @@ public:
     all.model = model.name.text;
     session.parameters.clear(); // those of another model of the file
     session.parameterByPath.clear();
+    session.modelStates.clear();
     evaluateAll(sets, binds, true, &all);
     publish(session, all, tables);
     knowFiles(context({}, {}, tables));

@@ -15,6 +15,12 @@ struct ParameterRecord { // a parameter before its entry is known to reach it
   std::string leaf;
 };
 
+struct StatePath {
+  std::vector<PathStep> steps;
+  std::string leaf;
+  std::vector<int64_t> stackCounts;
+};
+
 class Session {
 public:
   Session(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics)
@@ -40,6 +46,7 @@ public:
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
   std::map<std::string, uint32_t> parameterByPath;
+  std::map<std::string, StatePath> modelStates; // states without a run-time axis, by their paths
   std::vector<Site> sites;
 
   /// Counts work: one unit is about a microsecond and 500 bytes, an expression or a statement looked at. False once too much was

@@ -305,6 +305,8 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   }
   if (statement.type->element == "index" && !boundState(scope, statement, initial, *number, state))
     return recovered(scope, *statement.type);
+  if (state.ofModel)
+    session.modelStates.try_emplace(state.path, StatePath{frame.steps, statement.name.text, frame.stackCounts});
   auto [place, isNew] = stateIndex.try_emplace(state.path, uint32_t(graph.entry.states.size()));
   if (isNew)
     graph.entry.states.push_back(state);

@@ -128,7 +128,8 @@ TN_API int tn_context_input_find(const tn_context *context, const char *name);  
 TN_API int tn_context_output_find(const tn_context *context, const char *name);                     /* -1 if there is none */
 TN_API int tn_context_state_find(const tn_context *context, const char *name);                      /* -1 if there is none */
 /* Copies values in or out; `bytes` must be the size of the tensor. Inputs of the next run may be set when tn_context_run has
- * returned, before outputs are read: a GPU is at work then, and goes on while the host prepares. */
+ * returned, before outputs are read: a GPU is at work then, and goes on while the host prepares. A state without a run-time dim
+ * (running statistics) is the model's: it is read and set for all contexts of the model, and saved with its parameters. */
 TN_API tn_error *tn_context_set_input(tn_context *context, int input, const void *values, uint64_t bytes);
 TN_API tn_error *tn_context_get_output(const tn_context *context, int output, void *values, uint64_t bytes);
 TN_API tn_error *tn_context_get_state(const tn_context *context, int state, void *values, uint64_t bytes);

@@ -1,6 +1,6 @@
 // tenon-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) with a trivial memory
 // plan, runs it on every tier this machine has, with tiles in two orders, and compares with the reference and the tiers with each
-// other. Without AMX its tier runs by the definition of the instructions.
+// other. Where it has AVX-512 the tiers of bf16 run in any case: if need be by the definition of their instructions.
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/PassFlags.h"
@@ -16,11 +16,13 @@
 #include "test/bench/gemm/Tiles.h"
 #include "test/lowering/cpu/ShortStorage.h"
 #include "test/lowering/cpu/TrivialPlan.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
 #include <dlfcn.h>
 #include <pmmintrin.h>
+#include <set>
 
 using namespace mlir;
 using namespace tenon;
@@ -33,6 +35,7 @@ static cl::list<std::string> dimLists("dims",
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6), cl::desc("largest error relative to max(1, |x|)"));
 static cl::opt<std::string> emitText("emit", cl::desc("llvm or asm: print the code of --tier instead of running it"));
 static cl::opt<std::string> tierName("tier", cl::desc("only this tier: portable, avx2, avx512, avx512bf16, amx"));
+static cl::opt<bool> withoutPairs("without-bf16", cl::desc("as on a machine without AVX512_BF16"));
 static cl::opt<uint64_t> seed("seed", cl::init(0x123456789abcdefull)), stepNumber("step", cl::init(3));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
                                cl::init(0));
@@ -55,19 +58,43 @@ static bool sameBits(const std::string &what, const Results &a, const Results &b
 
 static cpu::Tier tierOf(const TnVariant &variant) { return *cpu::tierOfPublicName(variant.name); }
 
-static bool hasTier(cpu::Tier tier) {
+static bool hasPairs() { return !withoutPairs && __builtin_cpu_supports("avx512bf16"); }
+
+/// Whether its code runs here, by definition of instructions that the machine lacks, or is asked to do without.
+static bool runsHere(cpu::Tier tier) {
   switch (tier) {
   case cpu::Tier::Portable:
     return true;
   case cpu::Tier::Avx2:
     return __builtin_cpu_supports("x86-64-v3");
   case cpu::Tier::Avx512:
-    return __builtin_cpu_supports("x86-64-v4");
   case cpu::Tier::Avx512Bf16:
-  case cpu::Tier::Amx: // by definition
-    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
+  case cpu::Tier::Amx:
+    return __builtin_cpu_supports("x86-64-v4");
   }
   return false;
+}
+
+/// For whose machine LLVM makes the code of a tier: it may use no instruction of its own choice that is not here.
+static llvm::StringRef machineOf(llvm::StringRef variant) {
+  if (!cpu::isOnlyForBf16(*cpu::tierOfPublicName(variant)))
+    return variant;
+  if (hasPairs() && hasTiles())
+    return variant;
+  return cpu::tierPublicName(hasPairs() ? cpu::Tier::Avx512Bf16 : cpu::Tier::Avx512);
+}
+
+/// Puts definitions in the place of instructions that are not here; false: all are.
+static bool defineInstructions(CodeOptions &code) {
+  auto isAsked = [&](cpu::Tier tier) { return llvm::is_contained(code.variants, cpu::tierPublicName(tier)); };
+  const bool definesPairs = !hasPairs() && (isAsked(cpu::Tier::Avx512Bf16) || isAsked(cpu::Tier::Amx));
+  if (!definesPairs && (hasTiles() || !isAsked(cpu::Tier::Amx)))
+    return false;
+  code.edit = [definesPairs](llvm::Module &module, llvm::StringRef) {
+    definesPairs ? replaceInstructions(module) : replaceTiles(module);
+  };
+  code.machine = machineOf;
+  return true;
 }
 
 /// A module in the kernel form, which the reference reads, and its code.
@@ -83,7 +110,7 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
   const SmallVector<func::FuncOp> entries = compiled.functions();
   bool good = artifact.abi == TN_ABI_VERSION && artifact.entry_count == int(entries.size());
   unsigned runs = 0;
-  std::string unavailable;
+  std::set<std::string> unavailable;
   for (size_t e = 0; e < entries.size(); ++e)
     for (const std::string &list : dimLists) {
       std::vector<int64_t> dims;
@@ -97,8 +124,8 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
       std::optional<Results> first;
       for (int32_t v = 0; v < artifact.entries[e].variant_count; ++v) {
         const TnVariant &variant = artifact.entries[e].variants[v];
-        if (!hasTier(tierOf(variant))) {
-          unavailable = std::string(" (no ") + variant.name + " on this machine)";
+        if (!runsHere(tierOf(variant))) {
+          unavailable.insert(variant.name);
           continue;
         }
         std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + variant.name;
@@ -121,7 +148,10 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
         ++runs;
       }
     }
-  llvm::outs() << (good && runs > 0 ? "ok: " : "FAILED: ") << runs << " runs" << unavailable << "\n";
+  llvm::outs() << (good && runs > 0 ? "ok: " : "FAILED: ") << runs << " runs";
+  if (!unavailable.empty())
+    llvm::outs() << " (no " << llvm::join(unavailable, ", ") << " on this machine)";
+  llvm::outs() << "\n";
   return good && runs > 0;
 }
 
@@ -187,10 +217,7 @@ int main(int argc, char **argv) {
     std::erase_if(options.code.variants, [](const std::string &variant) {
       return cpu::tierName(*cpu::tierOfPublicName(variant)) != tierName.getValue();
     });
-  const bool definesTiles = !hasTiles() && llvm::is_contained(options.code.variants, cpu::tierPublicName(cpu::Tier::Amx));
-  if (definesTiles && emitText.empty())
-    options.code.edit = [](llvm::Module &code, llvm::StringRef) { replaceTiles(code); };
-  else
+  if (!emitText.empty() || !defineInstructions(options.code))
     options.code.library = &cpu::kernelLibrary();
   if (!emitText.empty()) {
     options.kind = emitText == "asm" ? EmitOptions::Kind::Assembly : EmitOptions::Kind::Llvm;

@@ -1,4 +1,5 @@
 // RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-simplify))' | FileCheck %s
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-simplify))' --remark-format=emitRemark --remarks-filter-missed=simplify -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 
 // A relative score contracts each distance once per query, then picks.
 // CHECK-LABEL: func.func @relative
@@ -34,6 +35,7 @@ func.func @few_rows(%q: tensor<2x3x8xf32>, %table: tensor<64x8xf32>, %ids: tenso
   return
 }
 
+// WHY: gather.mlir:[[#@LINE+5]]:8: remark: [Missed] declined | Category:simplify | Remark="a large table of which the data ask for rows"
 // CHECK-LABEL: func.func @vocabulary
 // CHECK: %[[KEYS:.*]] = tenon.gather
 // CHECK: tenon.dot %{{.*}}, %[[KEYS]]

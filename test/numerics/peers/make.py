@@ -74,6 +74,11 @@ def make(name):
             one = int(path in ones)
             value.copy_(weights(path, tuple(value.shape), one))
             told[path] = {"shape": list(value.shape), "one": one}
+        for path, value in module.named_buffers():
+            if path.endswith(("running_mean", "running_var")):
+                one = int(path.endswith("var"))
+                value.copy_(weights(path, tuple(value.shape), one))
+                told[path] = {"shape": list(value.shape), "one": one}
     loss, outputs, _ = compute(module, given(case, 0), None)
     loss.backward()
     for path, value in module.named_parameters():

@@ -134,6 +134,8 @@ class Peer:
             found[self.largest()].values = type(found[self.largest()].values)("d", [-x for x in found[self.largest()].values])
         worst, every = 0.0, math.sqrt(math.fsum(each["gradient"][1] ** 2 for each in told.values() if "gradient" in each))
         for name, each in told.items():
+            if "running_" in name:  # a state of the model, which has none
+                continue
             total, norm = formulas.probe(name, found[name].values) if name in found else (0.0, 0.0)
             want = each.get("gradient", [0.0, 0.0])
             bound = (TOLERANCE[self.options.f64] * want[1] + FLOOR[self.options.f64] * every) * self.rough(0)
