@@ -31,6 +31,9 @@ Expected<BatchDims> batchDims(const EntryInfo &entry, const std::string &task) {
       for (size_t axis = 0; axis < made.axes.size(); ++axis) {
         const std::string *dim = dimOf(entry, input.shape[axis]);
         std::string &place = made.axes[axis] == 'B' ? dims.rows : made.axes[axis] == 'S' ? dims.source : dims.target;
+        if (!dim && !input.shape[axis].terms.empty())
+          return inputError("`tokens` chooses the sizes of batches, and the axis ", input.axes[axis], " of ", input.name,
+                            " of the entry ", entry.name, " is derived from other dims; give it a dim of its own");
         if (!dim)
           return inputError("`tokens` chooses the sizes of batches, and the entry ", entry.name, " has one size for the axis ",
                             input.axes[axis], " of ", input.name, "; leave it open: compile without --bind ", input.axes[axis]);

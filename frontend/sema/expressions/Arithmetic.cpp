@@ -17,7 +17,7 @@ template <class T> bool compare(const std::string &op, T left, T right) {
          : op == ">"  ? left > right
                       : left >= right;
 }
-int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t floorRest(int64_t a, int64_t b) { return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0); }
 std::optional<int64_t> power(int64_t base, int64_t exponent) {
   int64_t result = 1;
   for (int64_t i = 0; i < exponent; ++i)
@@ -166,12 +166,10 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
     return x && y ? std::optional(Value::ofReal(double(*x) / double(*y))) : std::nullopt;
   }
   if (op == "div" || op == "mod") {
-    if (x && y)
-      return Value::ofInt(Size(op == "div" ? floorDivide(*x, *y) : *x - *y * floorDivide(*x, *y)), runtime);
-    if (y)
-      if (auto exact = divideExactly(a, *y))
-        return op == "div" ? Value::ofInt(*exact, runtime) : Value::ofInt(Size(0), runtime);
-    return std::nullopt;
+    const auto down = y ? divideDown(a, *y) : std::nullopt;
+    if (!down)
+      return x && y ? whole(std::nullopt) : std::nullopt;
+    return Value::ofInt(op == "div" ? *down : Size(floorRest(a.constant(), *y)), runtime); // the dims leave no rest
   }
   if (op == "^" && x && y) {
     if (*y < 0)

@@ -95,7 +95,7 @@ class Specification:
         whole = " + ".join(f"{self.draw.choice([0.5, 1, 2])} * {name}" for name in losses)
         lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + "
                  f"K, C1 = C - 1, W = {s['W']}, R = 2 * W + 1, G = 2, Z = 3, Y = 2",
-                 "dim B, T", "dim T2 = T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1, D4 = (D - 1) div 2 + 1",
+                 "dim B, T", "dim T2 = T, TT = 2 * T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1, D4 = (D - 1) div 2 + 1",
                  "in ids, target: index(256)[B, T]",
                  *INTEGERS, "param table, other: [V, D] ~ normal(1)", "let x: [B, T, D] = other[V: target mod V]", *self.params,
                  *self.lines]
