@@ -51,8 +51,8 @@ static constexpr ExplainPage kShapes[] = {
      "places instead of the written axis.",
      "concat[M + T -> S](mem, x[B: 0])", "concat[M + T -> S](mem, x)"},
     {"T0213", "not a size",
-     "The size of an axis is a whole number or linear in the dims: sums of dims times numbers. D / H must divide; `div` rounds "
-     "down, of dims that it divides: (4 * N + 1) div 2 is 2 * N. A product of two run-time dims is no size.",
+     "The size of an axis is a whole number or made of sums and products of dims: S = M + T, N = B * T (of up to 4 dims that a "
+     "run brings). D / H must divide; `div` rounds down, of dims that it divides: (4 * N + 1) div 2 is 2 * N.",
      "config E = D / H         # D = 512, H = 10", "config E = D div H"},
     {"T0214", "a size out of range",
      "A size is never negative, for any size of the dims (each is at least 1), and at most 2147483647: places are counted with "

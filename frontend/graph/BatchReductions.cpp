@@ -1,4 +1,5 @@
 #include "frontend/graph/BatchReductions.h"
+#include "frontend/Dims.h"
 #include "frontend/graph/Averages.h"
 
 namespace tenon::sema {
@@ -57,8 +58,8 @@ bool BatchReductions::reaches(NodeId root, bool leaves) const {
 bool BatchReductions::isBatchSize(const Size &size) const {
   if (entry.batchAxes.empty())
     return false;
-  const auto &own = size.coefficients(), &batch = entry.axes[entry.batchAxes[0]].size.coefficients();
-  return std::any_of(own.begin(), own.end(), [&](auto &term) { return batch.count(term.first) != 0; });
+  const auto &batch = entry.axes[entry.batchAxes[0]].size.coefficients();
+  return std::any_of(batch.begin(), batch.end(), [&](auto &term) { return dependsOn(entry, size, term.first); });
 }
 
 /// Names and order of axes that are reduced do not matter, nor of what stands along them.

@@ -21,7 +21,8 @@ import library  # noqa: E402
 from tensors import Tensor, count  # noqa: E402
 
 # The first: as small as a size can be; the last ends inside tiles.
-SIZES = {"strides": [{"B": 1, "N": 1, "M": 1}, {"B": 2, "N": 3, "M": 2}, {"B": 3, "N": 37, "M": 9}]}
+SIZES = {"strides": [{"B": 1, "N": 1, "M": 1}, {"B": 2, "N": 3, "M": 2}, {"B": 3, "N": 37, "M": 9}],
+         "products": [{"B": 1, "M": 1}, {"B": 2, "M": 3}, {"B": 3, "M": 29}]}
 WORDS = {"f64": ["--f64"], "f32": [], "bf16": ["--numerics", "bf16"]}
 STEP, NEAR, DIRECTIONS = 1e-6, 1e-6, 3
 
@@ -79,8 +80,8 @@ def differences(called, gradients, spoil):
         way = {name: [draw.choice((-1, 1)) for _ in value.values] for name, value in called.values.items()}
         sides = []
         for far in (STEP, -STEP):
-            sides.append(called.loss({name: Tensor(value.kind, value.shape, [x + far * s for x, s in zip(value.values, way[name])])
-                                      for name, value in called.values.items()}))
+            moved = {name: [x + far * s for x, s in zip(value.values, way[name])] for name, value in called.values.items()}
+            sides.append(called.loss({name: Tensor("f64", called.values[name].shape, each) for name, each in moved.items()}))
         found = sum(g * s for name in way for g, s in zip(gradients[name].values, way[name])) * (1.001 if spoil else 1)
         difference = (sides[0] - sides[1]) / (2 * STEP)
         norm = sum(g * g for value in gradients.values() for g in value.values) ** 0.5

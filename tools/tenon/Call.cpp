@@ -56,7 +56,16 @@ std::optional<int64_t> dimOf(const runtime::SizeForm &form, int64_t places) {
 }
 
 /// Whether one dim is told by how many places there are.
-bool tellsDim(const runtime::SizeForm &form) { return form.terms.size() == 1 && form.terms[0].second >= 1; }
+bool tellsDim(const runtime::SizeForm &form) { return form.isOfOneDim() && form.terms[0].second >= 1; }
+
+/// " (x has N = B*T)", where an input has the dim in a product alone.
+std::string toldWith(const EntryInfo &entry, uint32_t dim) {
+  for (const TensorInfo &input : entry.inputs)
+    for (size_t axis = 0; axis < input.shape.size(); ++axis)
+      if (!input.shape[axis].products.empty() && input.shape[axis].dependsOn(dim))
+        return concat(" (", input.name, " has ", input.axes[axis], " = ", sizeText(entry, input.shape[axis]), ")");
+  return "";
+}
 
 /// What states of an earlier call tell of the dims; states of another shape are the reader's matter.
 Status takeStateDims(const EntryInfo &entry, const std::string &path, std::map<std::string, int64_t> &dims) {
@@ -156,10 +165,10 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   for (size_t i = 0; i < entry.dims.size(); ++i)
     if (const std::string &name = entry.dims[i].name; !dims.count(name)) {
       // A specification has no dim for the capacity: what it says of the walked one is the capacity.
-      bool isCapacity = model.compiledNow && entry.capacity.terms.size() == 1 && entry.capacity.terms[0].first == i;
+      bool isCapacity = model.compiledNow && entry.capacity.isOfOneDim() && entry.capacity.terms[0].first == i;
       return usageError("no input of the entry ", entryName, " tells ",
-                        isCapacity ? "how many places it keeps" : "the size of " + name, "; pass --bind ",
-                        isCapacity ? entry.walk : name, "=SIZE");
+                        isCapacity ? "how many places it keeps" : "the size of " + name, toldWith(entry, uint32_t(i)),
+                        "; pass --bind ", isCapacity ? entry.walk : name, "=SIZE");
     }
   auto pool = runtime::ThreadPool::create(threads);
   if (!pool.ok())

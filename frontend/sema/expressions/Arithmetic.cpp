@@ -1,4 +1,5 @@
 // Operators: numbers known at compile time (linear forms over the dims) are computed, the rest becomes nodes.
+#include "frontend/graph/Products.h"
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 #include <cmath>
@@ -124,6 +125,19 @@ std::optional<Value> Checker::staticBinary(const std::string &op, const Value &l
   return Value::ofReal(result);
 }
 
+/// Where a size is wanted, a product of dims is a dim; elsewhere it is a number of the run.
+std::optional<Value> Checker::ofDims(const std::string &op, const Size &left, const Size &right) {
+  if (!inSize)
+    return std::nullopt;
+  std::optional<Size> size = op == "*"   ? multiplyDims(graph.entry, left, right)
+                             : op == "/" ? divideDims(graph.entry, left, right)
+                             : right.constant() >= 1 && right.constant() <= int64_t(kMostFactors) ? std::optional(left)
+                                                                                                  : std::nullopt;
+  for (int64_t i = 1; op == "^" && size && i < right.constant(); ++i)
+    size = multiplyDims(graph.entry, *size, left);
+  return size ? std::optional(Value::ofInt(*size, true)) : std::nullopt;
+}
+
 std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &left, const Value &right,
                                           const ast::Expr &expression) {
   const Size &a = left.integer, &b = right.integer;
@@ -138,9 +152,7 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
   if (op == "+" || op == "-")
     return whole(op == "+" ? add(a, b) : subtract(a, b));
   if (op == "*") {
-    if (!x && !y)
-      return std::nullopt; // a product of dims is no linear form
-    return whole(multiply(a, b));
+    return x || y ? whole(multiply(a, b)) : ofDims(op, a, b); // a product of dims is no linear form
   }
   if (isComparison(op)) {
     if (x && y)
@@ -163,6 +175,8 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
         return Value::ofInt(*exact, runtime);
     if (a == b)
       return Value::ofInt(Size(1));
+    if (!y)
+      return ofDims(op, a, b);
     return x && y ? std::optional(Value::ofReal(double(*x) / double(*y))) : std::nullopt;
   }
   if (op == "div" || op == "mod") {
@@ -171,6 +185,8 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
       return x && y ? whole(std::nullopt) : std::nullopt;
     return Value::ofInt(op == "div" ? *down : Size(floorRest(a.constant(), *y)), runtime); // the dims leave no rest
   }
+  if (op == "^" && !x && y)
+    return ofDims(op, a, b);
   if (op == "^" && x && y) {
     if (*y < 0)
       return *x == 0 ? std::nullopt : std::optional(Value::ofReal(std::pow(double(*x), double(*y))));

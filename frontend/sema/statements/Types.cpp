@@ -244,11 +244,11 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
       mistake->notes.push_back({"help", kNameTheQuotient});
   } else if (graph[value.node].op == Op::Depth) {
     error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
-  } else if (auto *mistake = error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)")) {
+  } else if (auto *mistake = error("T0213", range, what + " must be made of sums and products of dims")) {
     mistake->notes.push_back({"help", hasQuotient(graph, value.node)
                                           ? kNameTheQuotient
-                                          : "keep the two dims as two axes, or give one of them as a config, "
-                                            "whose size is a number"});
+                                          : "a product of up to 4 dims of the run is a dim of its own, dim N = B * T; of others "
+                                            "one has to be a config, whose size is a number"});
   }
   return std::nullopt;
 }
