@@ -1,4 +1,4 @@
-"""All tokens of a batch as one axis, of a size that is a product of two of the run: norms, attention and routing over the batch."""
+"""All tokens of a batch as one axis, of a size that is a product of two of the run: norms, attention and sums over the batch."""
 
 # As in windows.py: an expression of $ [B, T, D] or @ [B, T, H, E], and the axes of its result.
 TOKENS = ["softmax[BT](tanh($)[B * T -> BT])[BT -> B * T] | B T D",
