@@ -17,6 +17,15 @@ static LogicalResult verifyDims(FunctionOpInterface entry, Attribute value) {
   auto names = dyn_cast<ArrayAttr>(value);
   if (!names || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
     return entry.emitOpError("expects names as tenon.dims, got ") << value; // E1
+  llvm::SmallDenseSet<StringRef> known;                                     // a product of them is a dim, too: "B*T"
+  for (StringRef name : names.getAsValueRange<StringAttr>()) {
+    SmallVector<StringRef> factors;
+    name.split(factors, '*');
+    if (factors.size() > 1 && !llvm::all_of(factors, [&](StringRef factor) { return known.contains(factor); }))
+      return entry.emitOpError("expects products of dims in front of them in tenon.dims, got ") << name; // E1
+    if (factors.size() == 1)
+      known.insert(name);
+  }
   ArrayRef<Type> arguments = entry.getArgumentTypes();
   if (arguments.size() < names.size() ||
       !llvm::all_of(arguments.take_front(names.size()), [](Type type) { return type.isIndex(); }))

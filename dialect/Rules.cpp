@@ -16,6 +16,23 @@ static std::optional<unsigned> dimsOfEntry(Operation *op) {
   return dims ? std::optional<unsigned>(dims.size()) : std::nullopt;
 }
 
+SmallVector<SmallVector<unsigned>> factorsOfDims(Operation *op) {
+  while (op && !isa<FunctionOpInterface>(op))
+    op = op->getParentOp();
+  auto dims = op ? op->getAttrOfType<ArrayAttr>("tenon.dims") : ArrayAttr();
+  SmallVector<StringRef> names;
+  SmallVector<SmallVector<unsigned>> result;
+  for (Attribute dim : dims ? dims.getValue() : ArrayRef<Attribute>()) {
+    names.push_back(cast<StringAttr>(dim).getValue());
+    SmallVector<StringRef> factors;
+    names.back().split(factors, '*');
+    result.emplace_back();
+    for (StringRef factor : factors)
+      result.back().push_back(llvm::find(names, factor) - names.begin());
+  }
+  return result;
+}
+
 bool fitsEntry(Operation *op, unsigned dimCount) {
   if (dimCount == 0)
     return true;

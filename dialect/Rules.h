@@ -10,6 +10,9 @@ mlir::LogicalResult verifyForms(mlir::Operation *op, mlir::AffineMap forms);
 mlir::LogicalResult verifyForm(mlir::Operation *op, mlir::AffineMap form);
 /// Whether the entry around `op` has this number of dims, or does not say how many; 0 fits all.
 bool fitsEntry(mlir::Operation *op, unsigned dimCount);
+/// What each dim of the entry around `op` is the product of ("B*T" of "B" and "T"), by position; itself alone, where the caller
+/// says it. Empty where no entry says its dims.
+llvm::SmallVector<llvm::SmallVector<unsigned>> factorsOfDims(mlir::Operation *op);
 /// `block` takes as many indices and then values of the types `further`.
 mlir::LogicalResult verifyArguments(mlir::Operation *op, mlir::Block &block, unsigned indices, mlir::TypeRange further);
 /// The sizes of a loop: forms as above, no number below 0, and `block` takes an index for each.

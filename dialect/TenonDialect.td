@@ -24,7 +24,7 @@ def Tenon_Dialect : Dialect {
 
     | | attribute | value |
     |---|---|---|
-    | E1 | tenon.dims | names of the symbolic dims; the first arguments are their sizes (index), the others tensors over them |
+    | E1 | tenon.dims | names of the symbolic dims, "B*T" a product; the first arguments are their sizes, the others tensors |
     | E2 | tenon.kind | "out", "eval" or "train" |
     | E3 | tenon.states | the types of its states, tensors over the dims |
     | E4 | tenon.in_place | one truth value per state: kept in place, not swapped |

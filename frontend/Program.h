@@ -298,9 +298,8 @@ struct Site {
 /// axes (a sum for each class) until it reduces them. What is no formula over such parts is a mean over batches.
 struct Average {
   enum class Kind { Constant, Sum, Greatest, Least, Count, Value, Apply, Along, Rename, Expand, Slice } kind = Kind::Constant;
-  double number = 0; // Constant
-  uint32_t output =
-      0; // Sum, Greatest, Least, Count: the part; Value: the number or tensor of one batch; all as positions among the outputs
+  double number = 0;   // Constant
+  uint32_t output = 0; // position of an output: Sum, Greatest, Least, Count: the part; Value: the number or tensor of one batch
   std::vector<AxisId> axes; // Sum, Greatest, Least, Count: those that remain; Along: those that go; Rename: from; Expand: new
                             // ones; Slice: its axis
   std::vector<AxisId> to;   // Rename; Slice: the name of what remains, or none for a single place
@@ -315,8 +314,9 @@ struct Entry {
   enum class Kind { Out, Eval, Train } kind;
   std::string name;
   bool training = false;
-  std::vector<std::string> dims;   // symbolic dims, in order of declaration; bound ones are numbers already
-  std::vector<Size> dimUpperBound; // T <= L; constant -1 when unbounded
+  std::vector<std::string> dims;                 // symbolic dims, in order of declaration; bound ones are numbers already
+  std::vector<Size> dimUpperBound;               // T <= L; constant -1 when unbounded
+  std::vector<std::vector<unsigned>> dimFactors; // of a product (B*T): its dims, ascending; empty or missing: of no product
   std::vector<Axis> axes;
   std::vector<Node> nodes; // topological order within each body
   std::vector<StackInfo> stacks;

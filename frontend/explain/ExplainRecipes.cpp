@@ -144,7 +144,8 @@ static constexpr ExplainPage kParameters[] = {
     {"T0644", "a loss that slices do not add up to",
      "With `slices = n` the loss of a batch is the sum of the shares of n slices of its rows, each computed by itself. So a loss "
      "is a sum or a mean over the rows (and whatever else each row has), times a number; to a mean, terms without rows may be "
-     "added. Sums over the rows that depend on no parameter (of weights, of masks) are made of the whole batch first, so any "
+     "added. A carry that layers add such terms to is one, too. Sums over the rows that depend on no parameter (of weights, of "
+     "masks) are made of the whole batch first, so any "
      "expression of them may divide or weigh: sum(w * each) / max(sum(w), 1). A quotient by a sum that depends on parameters, a "
      "maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows at once. `accumulate` "
      "takes the mean over batches that stand each for itself, whatever the loss is.",

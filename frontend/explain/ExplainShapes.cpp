@@ -51,8 +51,8 @@ static constexpr ExplainPage kShapes[] = {
      "places instead of the written axis.",
      "concat[M + T -> S](mem, x[B: 0])", "concat[M + T -> S](mem, x)"},
     {"T0213", "not a size",
-     "The size of an axis is a whole number or linear in the dims: sums of dims times numbers. D / H must divide; `div` rounds "
-     "down. A product of two run-time dims is no size.",
+     "The size of an axis is a whole number or made of sums and products of dims: S = M + T, N = B * T (of up to 4 dims that a "
+     "run brings). D / H must divide; `div` rounds down, of dims that it divides: (4 * N + 1) div 2 is 2 * N.",
      "config E = D / H         # D = 512, H = 10", "config E = D div H"},
     {"T0214", "a size out of range",
      "A size is never negative, for any size of the dims (each is at least 1), and at most 2147483647: places are counted with "
@@ -60,7 +60,8 @@ static constexpr ExplainPage kShapes[] = {
      "dim R = T - 2", "dim R = T - 1"},
     {"T0215", "a window that does not fit",
      "Windows of K places, `stride` apart, over an axis of N places with p0 and p1 places of padding: there are (N + p0 + p1 - "
-     "dilation (K - 1) - 1) div stride + 1 of them, and the axis of the windows has this size.",
+     "dilation (K - 1) - 1) div stride + 1 of them, and the axis of the windows has this size. Of an axis that a run brings this "
+     "is known where its dims are counted by the stride: with dim N, T = 2 * N + 1, windows of 3 places with stride 2 are N.",
      "dim K = 3\nlet w = window[T -> T * K](x)", "dim K = 3\nlet w = window[T -> T * K](x, pad = 1)"},
     {"T0216", "axes in the wrong form",
      "Each operation writes its axes in its own way: x[T -> S], x[T: i], x[T: a .. b -> K], sum[T](x), dot[E](a, b), concat[A + "

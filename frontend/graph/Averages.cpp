@@ -1,4 +1,5 @@
 #include "frontend/graph/Averages.h"
+#include "frontend/Dims.h"
 #include "frontend/graph/BatchReductions.h"
 
 namespace tenon::sema {
@@ -300,6 +301,7 @@ std::vector<int64_t> nominalDims(const Entry &entry) {
   std::vector<int64_t> dims;
   for (size_t i = 0; i < entry.dims.size(); ++i)
     dims.push_back(primes[i % std::size(primes)]);
+  fillProducts(entry, dims);
   return dims;
 }
 

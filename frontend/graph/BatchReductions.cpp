@@ -1,4 +1,5 @@
 #include "frontend/graph/BatchReductions.h"
+#include "frontend/Dims.h"
 #include "frontend/graph/Averages.h"
 
 namespace tenon::sema {
@@ -29,7 +30,32 @@ bool BatchReductions::isInside(NodeId part) const {
 
 bool BatchReductions::hasPlaces(NodeId id) const { return entry.batchAxes.size() < 2 || placesAmong(entry, node(id).type.axes); }
 
+/// What a node reads. A result of a loop is not made of what others of its results are, but for where the loop ends. `loops`: the
+/// node that runs each stack.
+std::vector<NodeId> BatchReductions::readBy(NodeId id, const std::map<uint32_t, NodeId> &loops) const {
+  const Node &each = node(id);
+  if (isLoop(each)) {
+    const NodeId until = entry.stacks[each.index].until;
+    return until == kNoNode ? std::vector<NodeId>() : std::vector<NodeId>{until};
+  }
+  std::vector<NodeId> read = each.operands;
+  if (each.op == Op::Result && isLoop(node(each.operands[0]))) {
+    const StackInfo &stack = entry.stacks[node(each.operands[0]).index];
+    read.push_back(stack.results[bodyResultOf(stack, each.index)]);
+  }
+  if (each.op == Op::BodyArgument) {
+    read.push_back(node(loops.at(each.stack)).operands[each.index]);
+    if (each.index < entry.stacks[each.stack].carries)
+      read.push_back(entry.stacks[each.stack].results[each.index]);
+  }
+  return read;
+}
+
 bool BatchReductions::reaches(NodeId root, bool leaves) const {
+  std::map<uint32_t, NodeId> loops;
+  for (NodeId id = 0; id < entry.nodes.size(); ++id)
+    if (isLoop(node(id)))
+      loops[node(id).index] = id;
   std::vector<bool> seen(entry.nodes.size());
   for (std::vector<NodeId> open = {root}; !open.empty();) {
     const NodeId id = open.back();
@@ -43,13 +69,8 @@ bool BatchReductions::reaches(NodeId root, bool leaves) const {
     if (leaves && (each.op == Op::State || isLoop(each) || each.op == Op::BodyArgument ||
                    (each.op == Op::Input && hasBatch(id)) || (each.op == Op::SizeValue && isBatchSize(each.size))))
       return true;
-    open.insert(open.end(), each.operands.begin(), each.operands.end());
-    if (isLoop(each)) {
-      const std::vector<NodeId> &made = entry.stacks[each.index].results;
-      open.insert(open.end(), made.begin(), made.end());
-      if (const NodeId until = entry.stacks[each.index].until; until != kNoNode)
-        open.push_back(until);
-    }
+    const std::vector<NodeId> read = readBy(id, loops);
+    open.insert(open.end(), read.begin(), read.end());
   }
   return false;
 }
@@ -57,8 +78,8 @@ bool BatchReductions::reaches(NodeId root, bool leaves) const {
 bool BatchReductions::isBatchSize(const Size &size) const {
   if (entry.batchAxes.empty())
     return false;
-  const auto &own = size.coefficients(), &batch = entry.axes[entry.batchAxes[0]].size.coefficients();
-  return std::any_of(own.begin(), own.end(), [&](auto &term) { return batch.count(term.first) != 0; });
+  const auto &batch = entry.axes[entry.batchAxes[0]].size.coefficients();
+  return std::any_of(batch.begin(), batch.end(), [&](auto &term) { return dependsOn(entry, size, term.first); });
 }
 
 /// Names and order of axes that are reduced do not matter, nor of what stands along them.

@@ -36,6 +36,7 @@ private:
     std::vector<AxisId> axes;
     bool inside = false; // something in `terms` is reduced over the batch itself
   };
+  std::vector<NodeId> readBy(NodeId id, const std::map<uint32_t, NodeId> &loops) const;
   void lookThrough(Reduced &reduced) const;
   NodeId perPlace(Op op, const Reduced &reduced);
   NodeId added(const Node &wanted);

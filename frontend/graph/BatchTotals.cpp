@@ -1,4 +1,5 @@
 #include "frontend/graph/BatchTotals.h"
+#include "frontend/Dims.h"
 #include "frontend/graph/Prune.h"
 
 namespace tenon::sema {
@@ -85,7 +86,11 @@ std::vector<NodeId> coneOf(const Entry &entry, NodeId root) {
 
 // ---- which axes
 
-RowAxes::RowAxes(const Entry &whole, const Entry &part, AxisId batch) : rows(whole.axes[batch].size) {
+RowAxes::RowAxes(const Entry &whole, const Entry &part, AxisId batch) {
+  for (unsigned dim = 0; dim < whole.dims.size(); ++dim)
+    for (unsigned factor : factorsOf(whole, dim))
+      if (whole.axes[batch].size.coefficients().count(factor) != 0)
+        ofRows.insert(dim);
   for (AxisId axis = 0; axis < whole.axes.size(); ++axis) {
     const Size &size = whole.axes[axis].size;
     along.push_back(axis == batch || sizes(size) || (axis < part.axes.size() && part.axes[axis].size != size));
@@ -93,7 +98,7 @@ RowAxes::RowAxes(const Entry &whole, const Entry &part, AxisId batch) : rows(who
 }
 
 bool RowAxes::sizes(const Size &size) const {
-  const auto &own = size.coefficients(), &ofRows = rows.coefficients();
+  const auto &own = size.coefficients();
   return std::any_of(own.begin(), own.end(), [&](auto &term) { return ofRows.count(term.first) != 0; });
 }
 
@@ -245,8 +250,10 @@ std::vector<std::pair<NodeId, NodeId>> BatchTotals::sums() const {
 Size BatchTotals::ofBatch(const Size &size) const {
   Size result = size.constant();
   for (auto [dim, coefficient] : size.coefficients()) {
-    const bool isRows = whole.axes[batch].size.coefficients().count(dim) != 0;
-    result = *add(result, *multiply(Size::dim(dim), Size(isRows ? coefficient * slices : coefficient)));
+    int64_t times = coefficient;
+    for (unsigned factor : factorsOf(whole, dim))
+      times *= whole.axes[batch].size.coefficients().count(factor) != 0 ? slices : 1;
+    result = *add(result, *multiply(Size::dim(dim), Size(times)));
   }
   return result;
 }

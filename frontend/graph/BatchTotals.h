@@ -18,7 +18,7 @@ public:
 
 private:
   std::vector<bool> along;
-  const Size rows;
+  std::set<unsigned> ofRows; // dims that are the number of rows, or a product with it
 };
 
 /// What a slice of a batch has to know of all rows: sums whose terms depend on no parameter, state or draw, where something else

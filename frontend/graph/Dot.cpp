@@ -1,5 +1,6 @@
 // --emit=graph: the checked program as a picture for Graphviz. Numbers stand in the labels of what reads them, bodies of stacks
 // are clusters, and a dashed arrow leads from what a body gives to what the next depth gets.
+#include "frontend/Dims.h"
 #include "frontend/graph/Print.h"
 #include <algorithm>
 #include <cstdio>
@@ -57,9 +58,11 @@ private:
 
   std::string dims() const {
     std::string list;
-    for (size_t i = 0; i < entry.dims.size(); ++i)
-      list += (i ? ", " : "") + entry.dims[i] +
-              (entry.dimUpperBound[i] == Size(-1) ? "" : " <= " + entry.dimUpperBound[i].text(entry.dims));
+    for (unsigned i = 0; i < entry.dims.size(); ++i)
+      list += isProduct(entry, i)
+                  ? ""
+                  : (i ? ", " : "") + entry.dims[i] +
+                        (entry.dimUpperBound[i] == Size(-1) ? "" : " <= " + entry.dimUpperBound[i].text(entry.dims));
     return list.empty() ? "" : " (" + list + ")";
   }
 

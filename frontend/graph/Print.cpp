@@ -1,5 +1,6 @@
 // --emit=checked: the graph of one entry as text, bodies of stacks nested. For tests and for reading.
 #include "frontend/graph/Print.h"
+#include "frontend/Dims.h"
 #include <cstdio>
 #include <sstream>
 
@@ -30,7 +31,9 @@ public:
 
   std::string run() {
     out << "entry " << entry.name << (entry.training ? " training" : "") << "(";
-    for (size_t i = 0; i < entry.dims.size(); ++i) {
+    for (unsigned i = 0; i < entry.dims.size(); ++i) {
+      if (isProduct(entry, i))
+        continue;
       out << (i ? ", " : "") << entry.dims[i];
       if (entry.dimUpperBound[i] != Size(-1))
         out << " <= " << size(entry.dimUpperBound[i]);

@@ -1,4 +1,5 @@
 #include "frontend/graph/Prune.h"
+#include "frontend/Dims.h"
 
 namespace tenon::sema {
 
@@ -109,6 +110,10 @@ void Compaction::run(const std::vector<std::string> &inputOrder) {
     if (dimNumber[i] != kDropped) {
       entry.dims.push_back(old.dims[i]);
       entry.dimUpperBound.push_back(size(old.dimUpperBound[i]));
+      std::vector<unsigned> factors = i < old.dimFactors.size() ? old.dimFactors[i] : std::vector<unsigned>();
+      for (unsigned &factor : factors)
+        factor = dimNumber[factor];
+      entry.dimFactors.push_back(std::move(factors));
     }
   for (size_t i = 0; i < old.axes.size(); ++i)
     if (axisNumber[i] != kDropped)
@@ -145,6 +150,8 @@ void Compaction::keepInputsAndStates(const std::vector<std::string> &inputOrder)
 
 void Compaction::findAxesAndDims(const std::vector<bool> &stackKept) {
   std::vector<bool> axisKept(old.axes.size()), dimKept(old.dims.size(), keepsDims);
+  for (size_t i = 0; i < dimKept.size(); ++i)
+    dimKept[i] = dimKept[i] && !isProduct(old, unsigned(i)); // kept where a size needs it
   auto keep = [&](const std::vector<AxisId> &list) {
     for (AxisId axis : list)
       axisKept[axis] = true;
@@ -185,8 +192,11 @@ void Compaction::findAxesAndDims(const std::vector<bool> &stackKept) {
     if (axisKept[i])
       keepSize(old.axes[i].size);
   for (size_t i = old.dims.size(); i-- > 0;)
-    if (dimKept[i])
-      keepSize(old.dimUpperBound[i]); // a bound names earlier dims only
+    if (dimKept[i]) {
+      keepSize(old.dimUpperBound[i]); // a bound names earlier dims only, as a product has earlier factors
+      for (unsigned factor : factorsOf(old, unsigned(i)))
+        dimKept[factor] = true;
+    }
   axisNumber = renumber(axisKept);
   dimNumber = renumber(dimKept);
 }

@@ -1,4 +1,5 @@
 #include "frontend/proofs/IndexProof.h"
+#include "frontend/Dims.h"
 #include "frontend/proofs/LinearSystem.h"
 #include <algorithm>
 #include <set>
@@ -75,6 +76,14 @@ Allowed allowedBy(LinearValues &values, const Entry &entry, const std::vector<No
 /// nothing.
 std::string exampleText(const Entry &entry, const LinearValues &values, const Point &point, const Conjunction &relevant,
                         const std::string &outcome) {
+  for (auto [variable, value] : point)
+    if (isProduct(entry, variable)) { // the system takes it for a number of its own
+      int64_t product = 1;
+      for (unsigned factor : entry.dimFactors[variable])
+        product *= point.count(factor) ? std::clamp<int64_t>(point.at(factor), 0, INT16_MAX) : 0;
+      if (product != value)
+        return "";
+    }
   std::set<unsigned> mentioned;
   for (const Constraint &constraint : relevant)
     for (auto [variable, coefficient] : constraint.form.coefficients())
@@ -83,7 +92,7 @@ std::string exampleText(const Entry &entry, const LinearValues &values, const Po
   for (auto [variable, value] : point) {
     const std::string &name = values.variables()[variable].name;
     const bool isDim = variable < entry.dims.size();
-    if (!name.empty() && (isDim || mentioned.count(variable)))
+    if (!name.empty() && !isProduct(entry, variable) && (isDim || mentioned.count(variable)))
       (isDim ? dims : places).push_back(name + " = " + std::to_string(value));
   }
   std::sort(places.begin(), places.end()); // queries are i, keys are j

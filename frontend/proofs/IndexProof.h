@@ -44,4 +44,8 @@ IndexProof proveSlice(const Size &low, const Size &count, const Size &total, con
 /// depends.
 std::optional<int> compareAlways(const Size &left, const Size &right, const Entry &entry);
 
+/// size / divisor rounded down, where that is linear: the part of the dims divides, the constant alone is rounded. 4 * N - 1 by 2
+/// is 2 * N - 1. The divisor is not 0.
+std::optional<Size> divideDown(const Size &size, int64_t divisor);
+
 } // namespace tenon

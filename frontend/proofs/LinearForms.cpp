@@ -1,4 +1,5 @@
 // Sums and bounds of linear forms.
+#include "frontend/proofs/IndexProof.h"
 #include "frontend/proofs/LinearValues.h"
 
 namespace tenon {
@@ -9,6 +10,16 @@ std::optional<Form> plus(const std::optional<Form> &left, const std::optional<Fo
 
 std::optional<Form> minus(const std::optional<Form> &left, const std::optional<Form> &right) {
   return left && right ? subtract(*left, *right) : std::nullopt;
+}
+
+std::optional<Size> divideDown(const Size &size, int64_t divisor) {
+  std::optional<Size> ofDims = subtract(size, Size(size.constant()));
+  std::optional<Size> quotient = ofDims ? divideExactly(*ofDims, divisor) : std::nullopt;
+  const int64_t constant = size.constant();
+  if (!quotient || (divisor == -1 && constant == INT64_MIN))
+    return std::nullopt;
+  const int64_t down = constant / divisor - (constant % divisor != 0 && (constant < 0) != (divisor < 0));
+  return add(*quotient, Size(down));
 }
 
 Interval intervalOf(const Form &form, const std::vector<Variable> &variables, size_t dims) {

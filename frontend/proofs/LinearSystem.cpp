@@ -1,4 +1,5 @@
 #include "frontend/proofs/LinearSystem.h"
+#include "frontend/Dims.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/Simplex.h"
 #include <algorithm>
@@ -21,6 +22,9 @@ LinearSystem::LinearSystem(const Entry &entry, const std::vector<Variable> &vari
       bounds.push_back({*minus(Form::dim(variable), Form(1)), false});
       if (variable < entry.dimUpperBound.size() && entry.dimUpperBound[variable] != Form(-1))
         bound(minus(entry.dimUpperBound[variable], Form::dim(variable)));
+      if (isProduct(entry, variable)) // what else there is to say of it is not linear
+        for (unsigned factor : entry.dimFactors[variable])
+          bound(minus(Form::dim(variable), Form::dim(factor)));
     } else {
       if (variables[variable].low)
         bound(minus(Form::dim(variable), *variables[variable].low));

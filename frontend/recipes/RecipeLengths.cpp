@@ -1,4 +1,5 @@
 // `tokens` of a data task: it makes batches of rows of about one length, so that entries leave the sizes of a batch open.
+#include "frontend/Dims.h"
 #include "frontend/recipes/RecipeReader.h"
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace {
 /// The dim that is the whole size of an axis, or nothing.
 std::string dimOf(const Entry &entry, AxisId axis) {
   for (unsigned i = 0; i < entry.dims.size(); ++i)
-    if (entry.axes[axis].size == Size::dim(i))
+    if (entry.axes[axis].size == Size::dim(i) && !isProduct(entry, i))
       return entry.dims[i];
   return {};
 }

@@ -52,6 +52,7 @@ private:
   std::deque<Frame> frames;
   std::optional<int64_t> staticDepth; // while an initializer or setting is evaluated for one depth
   bool usedStaticDepth = false;
+  bool inSize = false; // what is evaluated is the size of a dim, where products of dims are dims
   bool failed = false;
   struct ActiveCall { // of a layer or function under way
     const ast::Callable *callable;
@@ -255,6 +256,7 @@ private:
   Value logicalNot(const Value &value, ast::Range range);
   Value binary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   std::optional<Value> staticBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
+  std::optional<Value> ofDims(const std::string &op, const Size &left, const Size &right);
   std::optional<Value> wholeBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   Value tensorBinary(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression);
   /// The truth of a condition made of depths and numbers at the depths whose bodies are under way; where it changes within them
@@ -373,6 +375,8 @@ private:
   void demandNumbers(ast::Stmt::Kind kind); // Loss or Metric
   void advanceStates();
   std::optional<Entry> finish();
+  /// Whether a text that the entry reads goes on along the axis.
+  bool walksText(const Entry &entry, AxisId axis);
   void checkWalk(const Entry &entry, AxisId axis);
 };
 

@@ -15,6 +15,7 @@ bool StepDerivation::setUp() {
       name += '_';
     fresh.dims.push_back(name);
     fresh.dimUpperBound.push_back(bound);
+    fresh.dimFactors.resize(fresh.dims.size());
     return Size::dim(unsigned(fresh.dims.size() - 1));
   };
   Size count;

@@ -41,9 +41,9 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> plann
     }
     auto *table = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(variantType, runs.size()), runs), "variants");
     entries.push_back(llvm::ConstantStruct::get(entryType, {text(name, "entry_name"), module.getFunction(bindSymbol(name)), table,
-                                                            number(runs.size()), number(entry.offsets()), number(entry.dims),
-                                                            number(entry.inputs), number(entry.outputs),
-                                                            number(int32_t(entry.arenas.stateCount()))}));
+                                                            number(runs.size()), number(entry.offsets()),
+                                                            number(givenDims(entry.function)), number(entry.inputs),
+                                                            number(entry.outputs), number(int32_t(entry.arenas.stateCount()))}));
   }
   auto *list = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(entryType, entries.size()), entries), "entries");
   llvm::SmallVector<llvm::Constant *> modules;

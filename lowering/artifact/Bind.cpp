@@ -1,4 +1,5 @@
 #include "lowering/artifact/Bind.h"
+#include "dialect/Rules.h"
 #include "lowering/artifact/Scalars.h"
 
 using namespace mlir;
@@ -6,6 +7,31 @@ using namespace mlir;
 namespace tenon {
 
 std::string bindSymbol(llvm::StringRef entry) { return ("tn_bind_" + entry).str(); }
+
+int32_t givenDims(func::FuncOp entry) {
+  const auto factors = factorsOfDims(entry);
+  return llvm::count_if(entry.getArgumentTypes(), [](Type type) { return type.isIndex(); }) -
+         llvm::count_if(factors, [](ArrayRef<unsigned> each) { return each.size() > 1; });
+}
+
+SmallVector<Value> loadDims(ImplicitLocOpBuilder &builder, func::FuncOp entry, Value table) {
+  const auto factors = factorsOfDims(entry);
+  SmallVector<Value> dims;
+  int64_t given = 0;
+  for (auto [i, type] : llvm::enumerate(entry.getArgumentTypes())) {
+    if (!type.isIndex())
+      break;
+    if (i >= factors.size() || factors[i].size() == 1) {
+      Value address = elementAddress(builder, table, builder.getI64Type(), constant(builder, given++));
+      dims.push_back(LLVM::LoadOp::create(builder, builder.getI64Type(), address, 8));
+      continue;
+    }
+    dims.push_back(dims[factors[i].front()]);
+    for (unsigned factor : ArrayRef<unsigned>(factors[i]).drop_front())
+      dims.back() = multiply(builder, dims.back(), dims[factor]);
+  }
+  return dims;
+}
 
 void emitBind(ModuleOp module, const ScheduledEntry &entry) {
   ImplicitLocOpBuilder builder(module.getLoc(), module.getContext());
@@ -19,9 +45,7 @@ void emitBind(ModuleOp module, const ScheduledEntry &entry) {
   auto element = [&](int argument, int64_t index) {
     return elementAddress(builder, block->getArgument(argument), i64, constant(builder, index));
   };
-  SmallVector<Value> dims;
-  for (int32_t i = 0; i < entry.dims; ++i)
-    dims.push_back(LLVM::LoadOp::create(builder, i64, element(0, i), 8));
+  const SmallVector<Value> dims = loadDims(builder, source, block->getArgument(0));
   auto aligned = [&](Value bytes) {
     return multiply(builder, ceilDivide(builder, bytes, constant(builder, 64)), constant(builder, 64));
   };

@@ -1,4 +1,5 @@
 #include "lowering/artifact/LossFacts.h"
+#include "frontend/Dims.h"
 #include "frontend/graph/Averages.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -60,6 +61,7 @@ int64_t leastSize(const Entry &entry, unsigned index) {
         continue;
       std::vector<int64_t> dims = sema::nominalDims(entry);
       dims[index] = *first - 1;
+      fillProducts(entry, dims);
       const auto divisor = divides ? sema::productOfSizes(entry, node.operands[1], dims) : std::nullopt;
       if (chooses || (divisor && *divisor <= 0)) // a divisor of another kind is the model's affair
         least = std::max(least, *first);

@@ -1,6 +1,7 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
 #include "dialect/StoredParameter.h"
+#include "frontend/Dims.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
@@ -190,7 +191,9 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space, cons
 
 json::Array dimsJson(const Entry &entry) {
   json::Array dims;
-  for (size_t i = 0; i < entry.dims.size(); ++i) {
+  for (unsigned i = 0; i < entry.dims.size(); ++i) {
+    if (isProduct(entry, i))
+      continue;
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
     dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
     if (int64_t least = leastSize(entry, i); least > 1)

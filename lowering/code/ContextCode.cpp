@@ -1,5 +1,6 @@
 #include "lowering/code/ContextCode.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/artifact/Bind.h"
 
 using namespace mlir;
 
@@ -23,14 +24,7 @@ Value indexCode(ImplicitLocOpBuilder &builder, Value index, llvm::function_ref<V
 
 ContextCode::ContextCode(func::FuncOp entry, ImplicitLocOpBuilder &builder, Value context)
     : builder(builder), context(context), entry(entry) {
-  Value table = pointerField(abi::Dims);
-  unsigned number = 0;
-  for (BlockArgument argument : entry.getArguments()) {
-    if (!argument.getType().isIndex())
-      break;
-    Value address = elementAddress(builder, table, builder.getI64Type(), constant(builder, number++));
-    dims.push_back(LLVM::LoadOp::create(builder, builder.getI64Type(), address, 8));
-  }
+  dims = loadDims(builder, entry, pointerField(abi::Dims));
 }
 
 Value ContextCode::field(int64_t offset) {

@@ -6,25 +6,41 @@
 namespace tenon::runtime {
 
 std::optional<int64_t> SizeForm::evaluate(std::span<const int64_t> dims) const {
-  int64_t sum = constant;
-  for (auto [index, factor] : terms) {
-    auto product = checkedMultiply(factor, dims[index]);
-    auto next = product ? checkedAdd(sum, *product) : std::nullopt;
-    if (!next)
-      return std::nullopt;
-    sum = *next;
-  }
-  return sum < 0 ? std::nullopt : std::optional<int64_t>(sum);
+  std::optional<int64_t> sum = constant;
+  auto add = [&](std::span<const uint32_t> factors, int64_t coefficient) {
+    std::optional<int64_t> product = coefficient;
+    for (uint32_t index : factors)
+      product = product ? checkedMultiply(*product, dims[index]) : std::nullopt;
+    sum = sum && product ? checkedAdd(*sum, *product) : std::nullopt;
+  };
+  for (auto &[index, coefficient] : terms)
+    add({&index, 1}, coefficient);
+  for (auto &[factors, coefficient] : products)
+    add(factors, coefficient);
+  return sum && *sum < 0 ? std::nullopt : sum;
+}
+
+bool SizeForm::dependsOn(uint32_t dim) const {
+  return std::any_of(terms.begin(), terms.end(), [&](auto &term) { return term.first == dim; }) ||
+         std::any_of(products.begin(), products.end(),
+                     [&](auto &term) { return std::find(term.first.begin(), term.first.end(), dim) != term.first.end(); });
 }
 
 std::string SizeForm::print(std::span<const std::string> dimNames) const {
   std::string text;
-  for (auto [index, factor] : terms) {
+  auto add = [&](std::span<const uint32_t> dims, int64_t factor) {
     if (!text.empty() || factor < 0)
       text += factor < 0 ? '-' : '+';
     uint64_t magnitude = factor < 0 ? 0 - static_cast<uint64_t>(factor) : static_cast<uint64_t>(factor);
-    text += magnitude == 1 ? std::string(dimNames[index]) : concat(magnitude, '*', dimNames[index]);
-  }
+    if (magnitude != 1)
+      text += concat(magnitude, '*');
+    for (size_t i = 0; i < dims.size(); ++i)
+      text += concat(i > 0 ? "*" : "", dimNames[dims[i]]);
+  };
+  for (auto &[index, factor] : terms)
+    add({&index, 1}, factor);
+  for (auto &[dims, factor] : products)
+    add(dims, factor);
   if (text.empty())
     return std::to_string(constant);
   return constant == 0 ? text : concat(text, constant < 0 ? "" : "+", constant);

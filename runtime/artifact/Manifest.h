@@ -7,11 +7,16 @@
 
 namespace tenon::runtime {
 
-/// constant + sum of coefficient * dims[index] over the dims of the entry.
+/// constant + sum of coefficient * dims[index] over the dims of the entry, and of products of them.
 struct SizeForm {
   int64_t constant = 0;
   std::vector<std::pair<uint32_t, int64_t>> terms;
+  std::vector<std::pair<std::vector<uint32_t>, int64_t>> products; // of two dims or more, ascending
   bool operator==(const SizeForm &) const = default;
+  bool isConstant() const { return terms.empty() && products.empty(); }
+  bool dependsOn(uint32_t dim) const;
+  /// Whether it is a multiple of one dim, and a constant.
+  bool isOfOneDim() const { return terms.size() == 1 && products.empty(); }
   /// nullopt on overflow or a negative result.
   std::optional<int64_t> evaluate(std::span<const int64_t> dims) const;
   /// "2*T+M" style text.

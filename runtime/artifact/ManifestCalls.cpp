@@ -6,13 +6,23 @@
 namespace tenon::runtime {
 namespace {
 
+SizeForm inOrder(SizeForm size) {
+  for (auto &[dims, coefficient] : size.products)
+    std::sort(dims.begin(), dims.end());
+  std::sort(size.terms.begin(), size.terms.end());
+  std::sort(size.products.begin(), size.products.end());
+  return size;
+}
+
 /// A size of one entry over the dims of another, which has them all.
 SizeForm overDimsOf(const EntryInfo &other, const EntryInfo &entry, const SizeForm &size) {
   SizeForm result = size;
   for (auto &[dim, coefficient] : result.terms)
     dim = static_cast<uint32_t>(other.dimIndex(entry.dims[dim].name));
-  std::sort(result.terms.begin(), result.terms.end());
-  return result;
+  for (auto &[dims, coefficient] : result.products)
+    for (uint32_t &dim : dims)
+      dim = static_cast<uint32_t>(other.dimIndex(entry.dims[dim].name));
+  return inOrder(std::move(result));
 }
 
 /// Whether `walk` has room for what `entry` computes: its dims, and its states in place. The model's own belong to neither.
@@ -28,12 +38,9 @@ bool isPreparedBy(const EntryInfo &walk, const EntryInfo &entry) {
     if (same == walk.states.end() || !same->inPlace || state.inPlace || same->stack != state.stack || same->type != state.type ||
         same->shape.size() != state.shape.size())
       return false;
-    for (size_t i = 0; i < state.shape.size(); ++i) {
-      SizeForm own = same->shape[i];
-      std::sort(own.terms.begin(), own.terms.end());
-      if (overDimsOf(walk, entry, state.shape[i]) != own)
+    for (size_t i = 0; i < state.shape.size(); ++i)
+      if (overDimsOf(walk, entry, state.shape[i]) != inOrder(same->shape[i]))
         return false;
-    }
   }
   return true;
 }

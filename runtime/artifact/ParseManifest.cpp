@@ -23,12 +23,21 @@ SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &
   }
   form.constant = reader.member("const").integer(-largestAxis, largestAxis);
   reader.member("terms").eachMember([&](const std::string &name, const ManifestReader &factor) {
-    for (uint32_t i = 0; i < dims.size(); ++i)
-      if (dims[i].name == name) {
-        form.terms.emplace_back(i, factor.integer(-largestAxis, largestAxis));
-        return;
-      }
-    factor.fail(concat("'", name, "' is not a dim of this entry"));
+    std::vector<uint32_t> product; // "B*T"
+    for (size_t begin = 0; begin <= name.size();) {
+      const size_t end = std::min(name.find('*', begin), name.size());
+      const std::string_view own = std::string_view(name).substr(begin, end - begin);
+      auto found = std::find_if(dims.begin(), dims.end(), [&](const DimInfo &dim) { return dim.name == own; });
+      if (found == dims.end())
+        return factor.fail(concat("'", own, "' is not a dim of this entry"));
+      product.push_back(static_cast<uint32_t>(found - dims.begin()));
+      begin = end + 1;
+    }
+    const int64_t coefficient = factor.integer(-largestAxis, largestAxis);
+    if (product.size() == 1)
+      form.terms.emplace_back(product[0], coefficient);
+    else
+      form.products.emplace_back(std::move(product), coefficient);
   });
   return form;
 }

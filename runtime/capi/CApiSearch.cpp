@@ -59,7 +59,7 @@ std::map<std::string, int64_t> dimsOf(const tn_search &search) {
   for (const TensorInfo &info : search.search->inputs()) {
     const auto given = search.inputs.find(info.name);
     for (size_t axis = 0; given != search.inputs.end() && axis < info.shape.size(); ++axis)
-      if (const SizeForm &form = info.shape[axis]; form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0)
+      if (const SizeForm &form = info.shape[axis]; form.isOfOneDim() && form.terms[0].second == 1 && form.constant == 0)
         dims.emplace(entry.dims[form.terms[0].first].name, given->second.shape[axis]);
   }
   dims.erase(search.search->batchDim());

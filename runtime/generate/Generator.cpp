@@ -76,15 +76,15 @@ Status Generator::makeContext(int64_t length, std::unique_ptr<Context> &context)
   for (size_t axis = 0; axis < 2; ++axis) {
     const runtime::SizeForm &form = entry.inputs[0].shape[axis];
     int64_t size = axis == 0 ? 1 : length;
-    if (form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0)
+    if (form.isOfOneDim() && form.terms[0].second == 1 && form.constant == 0)
       dims[entry.dims[form.terms[0].first].name] = size;
-    else if (form.terms.empty() && axis == 0)
+    else if (form.isConstant() && axis == 0)
       rows = form.constant;
-    else if (!form.terms.empty() || form.constant != size)
+    else if (!form.isConstant() || form.constant != size)
       return inputError("the entry ", settings.entry, " was compiled for a fixed size of its axis ", entry.inputs[0].axes[axis],
                         "; generation needs it open");
   }
-  if (entry.capacity.terms.size() == 1 && entry.capacity.terms[0].second == 1)
+  if (entry.capacity.isOfOneDim() && entry.capacity.terms[0].second == 1)
     dims.emplace(entry.dims[entry.capacity.terms[0].first].name, room);
   auto made = Context::create(parameters, settings.entry, dims, pool);
   if (made.status().kind() == runtime::ErrorKind::Resource && !entry.walk.empty())
@@ -148,7 +148,7 @@ Status Generator::makeRoom(int64_t prompt) {
   const EntryInfo &entry = entryInfo();
   if (entry.walk.empty())
     return {};
-  if (entry.capacity.terms.empty()) {
+  if (entry.capacity.isConstant()) {
     if (prompt > single->capacity())
       return inputError("the prompt has ", prompt, " symbols, and the entry ", settings.entry, " keeps at most ",
                         single->capacity());

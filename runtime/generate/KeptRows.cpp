@@ -24,10 +24,9 @@ Expected<KeptRows> KeptRows::of(Context &context, const runtime::SizeForm &batch
         row = static_cast<int64_t>(stack + axis);
     if (row < 0)
       for (const runtime::SizeForm &size : info.shape)
-        for (const auto &[dim, coefficient] : size.terms)
-          if (!batch.terms.empty() && dim == batch.terms[0].first)
-            return runtime::inputError("not supported yet: beams of the entry ", entry.name, ", whose state ", info.name,
-                                       " has no axis ", batchAxis, " of its own");
+        if (!batch.terms.empty() && size.dependsOn(batch.terms[0].first))
+          return runtime::inputError("not supported yet: beams of the entry ", entry.name, ", whose state ", info.name,
+                                     " has no axis ", batchAxis, " of its own");
     if (row < 0)
       continue; // the same for all rows
     Layout layout;

@@ -18,8 +18,7 @@ namespace {
 
 /// The dim that a size is, if it is nothing else.
 std::optional<uint32_t> dimOf(const SizeForm &size) {
-  return size.terms.size() == 1 && size.terms[0].second == 1 && size.constant == 0 ? std::optional(size.terms[0].first)
-                                                                                   : std::nullopt;
+  return size.isOfOneDim() && size.terms[0].second == 1 && size.constant == 0 ? std::optional(size.terms[0].first) : std::nullopt;
 }
 
 } // namespace
@@ -87,7 +86,7 @@ std::optional<int64_t> Search::boundSize(const std::string &axis) const {
     if (const EntryInfo *info = parameters->manifest().findEntry(name))
       for (const TensorInfo &input : info->inputs)
         for (size_t i = 0; i < input.axes.size(); ++i)
-          if (input.axes[i] == axis && input.shape[i].terms.empty())
+          if (input.axes[i] == axis && input.shape[i].isConstant())
             return input.shape[i].constant;
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ std::map<std::string, int64_t> BatchDims::with(std::map<std::string, int64_t> bi
 
 /// The dim that is the whole size of an axis; null where there is none.
 static const std::string *dimOf(const EntryInfo &entry, const runtime::SizeForm &size) {
-  const bool isDim = size.constant == 0 && size.terms.size() == 1 && size.terms[0].second == 1;
+  const bool isDim = size.constant == 0 && size.isOfOneDim() && size.terms[0].second == 1;
   return isDim ? &entry.dims[size.terms[0].first].name : nullptr;
 }
 
@@ -31,6 +31,9 @@ Expected<BatchDims> batchDims(const EntryInfo &entry, const std::string &task) {
       for (size_t axis = 0; axis < made.axes.size(); ++axis) {
         const std::string *dim = dimOf(entry, input.shape[axis]);
         std::string &place = made.axes[axis] == 'B' ? dims.rows : made.axes[axis] == 'S' ? dims.source : dims.target;
+        if (!dim && !input.shape[axis].isConstant())
+          return inputError("`tokens` chooses the sizes of batches, and the axis ", input.axes[axis], " of ", input.name,
+                            " of the entry ", entry.name, " is derived from other dims; give it a dim of its own");
         if (!dim)
           return inputError("`tokens` chooses the sizes of batches, and the entry ", entry.name, " has one size for the axis ",
                             input.axes[axis], " of ", input.name, "; leave it open: compile without --bind ", input.axes[axis]);

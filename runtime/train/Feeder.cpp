@@ -9,7 +9,7 @@ namespace tenon::train {
 
 /// A bound dim is a number in the shape, as a config is: the name tells them apart. Sizes without a name are nobody's.
 static bool hasFixedWidth(const runtime::TensorInfo &input, const runtime::Manifest &manifest) {
-  if (manifest.dims.empty() || input.shape.size() < 2 || !input.shape[1].terms.empty())
+  if (manifest.dims.empty() || input.shape.size() < 2 || !input.shape[1].isConstant())
     return false;
   const std::string &axis = input.axes[1];
   const bool isName =

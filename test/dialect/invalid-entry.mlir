@@ -15,6 +15,13 @@ func.func @f(%b: index) attributes {tenon.dims = ["B", "T"]} {
 }
 
 // -----
+// .. products behind their factors ..
+// expected-error @+1 {{'func.func' op expects products of dims in front of them in tenon.dims, got B*T}}
+func.func @f(%b: index, %bt: index, %t: index) attributes {tenon.dims = ["B", "B*T", "T"]} {
+  return
+}
+
+// -----
 // .. before tensors ..
 // expected-error @+1 {{'func.func' op expects tensors over its dims as further arguments, got 'f32'}}
 func.func @f(%b: index, %x: f32) attributes {tenon.dims = ["B"]} {

@@ -71,3 +71,13 @@ func.func @f(%x: tensor<4x8xf32>) {
   %y = tenon.slice %x 1 from affine_map<() -> (2, 3)> : tensor<4x8xf32> -> tensor<4x3xf32>
   return
 }
+
+// -----
+// A dim that is a product has as many places as its factors, whatever stands beside them ..
+func.func @product(%b: index, %t: index, %bt: index, %x: tensor<?x?x8xf32, affine_map<(d0, d1, d2) -> (d0, d1 * 2 + 1, 8)>>) attributes {tenon.dims = ["B", "T", "B*T"]} {
+  %y = tenon.reshape %x [-3] : tensor<?x?x8xf32, affine_map<(d0, d1, d2) -> (d0, d1 * 2 + 1, 8)>> -> tensor<?xf32, affine_map<(d0, d1, d2) -> (d2 * 16 + d0 * 8)>>
+  // .. and not those of others.
+  // expected-error @+1 {{'tenon.reshape' op expects equal sizes within a group, operand dimension 0, result dimension 0}}
+  %z = tenon.reshape %x [-3] : tensor<?x?x8xf32, affine_map<(d0, d1, d2) -> (d0, d1 * 2 + 1, 8)>> -> tensor<?xf32, affine_map<(d0, d1, d2) -> (d2 * 16 + d1 * 8)>>
+  return
+}

@@ -39,7 +39,7 @@ CASES = {
     "llama": {"Llama": {**GPT, "K": 1, "F": 16}},
     "lstm": {"TagLSTM": {"T": 6, "V": 24, "X": 8, "C": 8, "R": 4}, "LSTMLM": {"T": 6, "V": 24, "C": 8}},
     "mamba": {"Mamba": {"T": 8, "V": 24, "D": 16, "N": 2}},
-    "moe": {"MoE": "a value of loss lm is computed over its rows"},
+    "moe": {"MoE": "a value of loss balance is computed over its rows"},
     "nezha": {"Nezha": {key: size for key, size in HEADS.items() if key != "L"}},
     "resnet": {"ResNet": "whose first axis is not B"},
     "rnn": {"TagRNN": {"T": 6, "V": 24, "X": 8, "C": 8, "R": 4}},

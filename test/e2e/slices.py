@@ -4,8 +4,8 @@ them.
 
 usage: slices.py ranks|threads|whole|states|memory|accumulate|resume [--spoil]
 
-Over the C interface, a small model with dropout, a loss that is a mean over rows and places, one that is a sum and one without
-rows:
+Over the C interface, a small model with dropout, a loss that is a mean over rows and places, one that is a sum, one without rows,
+and two that layers add to, one with means and one with sums:
   ranks       4, 6 and 8 slices: all in one process, and by 2, 3 and 4 processes of which each has its own parameters, computes a
               node of the tree, and gets the others' gradients added in the tree's order: the same parameters, losses and norms
               after some steps, in f32, f64 and mixed precision; the same of a loss that is divided by a sum over the batch
@@ -47,19 +47,22 @@ SPEC = """model Sliced {
   dim    B, T
   in     ids: index(V)[B, T], target: index(V)[B, T], x: [B, D], scale: [D]
   param  emb: [V, D] ~ normal(0.5)
-  layer Block(h: [B, T, D]) -> [B, T, D] {
+  layer Block(h: [B, T, D], even: [], all: []) -> ([B, T, D], [], []) {
     use    up = Linear[D -> D]
-    return h + dropout(tanh(up(h)), drop)
+    let    y = tanh(up(h))
+    return h + dropout(y, drop), even + 2 * mean(y ^ 4) - mean(y), sum(y) / 8 + all
   }
   use    blocks = stack[N] Block
-  let    h = blocks(emb[V: ids] + x * scale)
+  let    (h, even, all) = blocks(emb[V: ids] + x * scale, 0.5, 0.0)
   loss   nll = mean(cross_entropy[V](dot[D](h, emb), target))
   loss   size = sum(h ^ 2)
   loss   norm = sum(emb ^ 2)
+  loss   evenness = (even - 0.5) / N
+  loss   total = all
 }
 train Sliced as small {
   bind       B = 24, T = 5
-  loss       = nll + 1e-4 * size + 1e-4 * norm
+  loss       = nll + 1e-4 * size + 1e-4 * norm + 0.1 * evenness + 1e-2 * total
   optimizer  = adamw(lr = 1e-2)
   clip       = global_norm(1)
   SETTINGS

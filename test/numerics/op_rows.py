@@ -18,6 +18,7 @@ HEADER = """
   dim    B, T
   dim    S = T, T1 = T - 1, U = M + T, P = M + T, R = 2 * U - 1, A2 = A, A3 = A, C2 = C, C3 = C - 2, A5 = A + C
   dim    W1 = 1, W3 = 3, Z3 = 3, A6 = A, C6 = C, A7 = (A - 1) div 2 + 1, C7 = (C - 1) div 2 + 1  # places and windows
+  dim    TT = 2 * T, T7 = 3 * T + M, T8 = (T7 - 4) div 3 + 1 # windows in steps along them
   in     ids, target: index(V)[B, T]
   let    some = ids mod A
   let    other = ids div A mod A
@@ -147,6 +148,8 @@ row("window of integers", "B T C", {"p": "A, C"},
     "$p[A: some] * real(sum[W3](window[T -> T * W3](ids, pad = 1, fill = 2))) / 64")
 row("max pooling", "A7 C7", AC, "max[W3, Z3](window[A -> A7 * W3, C -> C7 * Z3](sin(3 * $p), stride = 2, pad = 1, fill = -9))")
 row("mean pooling of a run-time axis", "B T C", {"p": "A, C"}, "mean[W3](window[T -> T * W3](exp($p[A: some]), pad = 1))")
+row("max pooling in steps of a run-time axis", "B T C", {"p": "A, C"},
+    "max[W3](window[TT -> T * W3](concat[T + T -> TT](sin(3 * $x), $x), stride = 2, pad = 1, fill = -9))", "let $x = $p[A: some]")
 row("convert", "A C", AC, "$p * where($p > 0, 1, 0)")
 
 # ---- contractions
@@ -178,6 +181,10 @@ row("causal convolution", "B T G", {"p": "A, C", "q": "G, C, W3"},
     "dot[C, W3](window[T -> T * W3]($p[A: some], pad = (2, 0)), $q)")
 row("dilated convolution", "B T G", {"p": "A, C", "q": "W3, C, G"},
     "dot[C, W3](window[T -> T * W3]($p[A: some], pad = 2, dilation = 2), $q)")
+row("convolutions in steps of run-time axes", "B T8 G", {"p": "A, C", "q": "F, C, W3", "r": "M, F", "s": "W3, F, G"},
+    "dot[F, W3](window[T7 -> T8 * W3]($z, stride = 3, pad = (0, 1), dilation = 2), $s)",
+    "let $x = $p[A: some]\n  let $y = dot[C, W3](window[TT -> T * W3](concat[T + T -> TT]($x, exp($x)), stride = 2, pad = 1), $q)"
+    "\n  let $z = concat[M + T + T + T -> T7](expand[B]($r), $y, sin($y), $y * $y)")
 row("grouped convolution", "H A6 G", {"p": "H, E, A", "q": "H, G, E, W3"}, "dot[E, W3](window[A -> A6 * W3]($p, pad = 1), $q)")
 row("depthwise convolution", "B T C", {"p": "A, C", "q": "W3, C"},
     "sum[W3](window[T -> T * W3]($p[A: some], pad = (2, 0)) * $q)")

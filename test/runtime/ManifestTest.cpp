@@ -113,4 +113,37 @@ TEST(Manifest, RefusesFormulasOfAverages) {
     expectError(parseManifest(withAverage(good, formula)).status(), ErrorKind::Input, message);
 }
 
+TEST(Manifest, ProductsAreOfDims) {
+  auto artifact = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(artifact.ok());
+  const std::string plain = "{\"B\": 1}";
+  for (const auto &[terms, message] :
+       {std::pair("{\"B*T\": 1}", "'T' is not a dim"), std::pair("{\"B*\": 1}", "'' is not a dim")}) {
+    std::string text((*artifact)->manifestText());
+    text.replace(text.find(plain), plain.size(), terms);
+    expectError(parseManifest(text).status(), ErrorKind::Input, message);
+  }
+}
+
+TEST(Manifest, SizesAreSumsOfProducts) {
+  auto artifact = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(artifact.ok());
+  std::string text((*artifact)->manifestText());
+  const std::string plain = "{\"B\": 1}";
+  text.replace(text.find(plain), plain.size(), "{\"B\": 2, \"B*B\": 3}");
+  auto manifest = parseManifest(text);
+  ASSERT_TRUE(manifest.ok());
+  for (const EntryInfo &entry : manifest->entries)
+    for (const TensorInfo &input : entry.inputs)
+      for (const SizeForm &size : input.shape)
+        if (!size.products.empty()) {
+          EXPECT_EQ(size.print(std::vector<std::string>{"B", "T"}), "2*B+3*B*B");
+          EXPECT_EQ(size.evaluate(std::vector<int64_t>{5, 1}), 85);
+          EXPECT_EQ(size.evaluate(std::vector<int64_t>{int64_t(1) << 40, 1}), std::nullopt);
+          EXPECT_TRUE(size.dependsOn(0) && !size.dependsOn(1) && !size.isOfOneDim() && !size.isConstant());
+          return;
+        }
+  FAIL() << "no input has the size";
+}
+
 } // namespace tenon::runtime::test

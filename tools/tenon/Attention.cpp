@@ -51,7 +51,7 @@ Expected<Target> targetOf(const Manifest &manifest, const std::string &run) {
     const runtime::TensorInfo &text = target.entry->inputs[static_cast<size_t>(target.text)];
     target.batch = isDim(text.axes[0]) ? text.axes[0] : "";
     target.places = isDim(text.axes[1]) ? text.axes[1] : "";
-    target.width = text.shape[1].terms.empty() ? text.shape[1].constant : -1;
+    target.width = text.shape[1].isConstant() ? text.shape[1].constant : -1;
   }
   return target;
 }

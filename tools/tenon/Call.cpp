@@ -32,17 +32,39 @@ template <typename T> std::string shapeText(const std::vector<T> &shape) {
   return text + "]";
 }
 
-/// "[B, T, D = 64]"
-std::string axesText(const EntryInfo &entry, const TensorInfo &tensor) {
+std::string sizeText(const EntryInfo &entry, const runtime::SizeForm &size) {
   std::vector<std::string> dims;
   for (const runtime::DimInfo &dim : entry.dims)
     dims.push_back(dim.name);
+  return size.print(dims);
+}
+
+/// "[B, T, D = 64]"
+std::string axesText(const EntryInfo &entry, const TensorInfo &tensor) {
   std::string text;
   for (size_t i = 0; i < tensor.axes.size(); ++i) {
-    std::string size = tensor.shape[i].print(dims);
+    std::string size = sizeText(entry, tensor.shape[i]);
     text += concat(i ? ", " : "", tensor.axes[i], size == tensor.axes[i] ? "" : " = " + size);
   }
   return "[" + text + "]";
+}
+
+/// The dim of a size that is a multiple of one dim and a constant, where `places` places leave no rest.
+std::optional<int64_t> dimOf(const runtime::SizeForm &form, int64_t places) {
+  const int64_t multiple = places - form.constant, coefficient = form.terms[0].second;
+  return multiple % coefficient == 0 ? std::optional(multiple / coefficient) : std::nullopt;
+}
+
+/// Whether one dim is told by how many places there are.
+bool tellsDim(const runtime::SizeForm &form) { return form.isOfOneDim() && form.terms[0].second >= 1; }
+
+/// " (x has N = B*T)", where an input has the dim in a product alone.
+std::string toldWith(const EntryInfo &entry, uint32_t dim) {
+  for (const TensorInfo &input : entry.inputs)
+    for (size_t axis = 0; axis < input.shape.size(); ++axis)
+      if (!input.shape[axis].products.empty() && input.shape[axis].dependsOn(dim))
+        return concat(" (", input.name, " has ", input.axes[axis], " = ", sizeText(entry, input.shape[axis]), ")");
+  return "";
 }
 
 /// What states of an earlier call tell of the dims; states of another shape are the reader's matter.
@@ -55,30 +77,33 @@ Status takeStateDims(const EntryInfo &entry, const std::string &path, std::map<s
     if (!found || found->shape.size() != state.stack.size() + state.shape.size())
       continue;
     for (size_t axis = 0; axis < state.shape.size(); ++axis)
-      if (const runtime::SizeForm &form = state.shape[axis]; form.terms.size() == 1 && form.terms[0].second == 1)
-        if (const int64_t value = static_cast<int64_t>(found->shape[state.stack.size() + axis]) - form.constant; value >= 1)
-          dims.emplace(entry.dims[form.terms[0].first].name, value);
+      if (const runtime::SizeForm &form = state.shape[axis]; tellsDim(form))
+        if (auto value = dimOf(form, static_cast<int64_t>(found->shape[state.stack.size() + axis])); value && *value >= 1)
+          dims.emplace(entry.dims[form.terms[0].first].name, *value);
   }
   return {};
 }
 
-/// A size that is one dim with a constant tells the dim; every other one is checked by the context.
+/// A size of one dim tells the dim; every other one is checked by the context.
 Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vector<uint64_t> &shape,
                 std::map<std::string, int64_t> &dims) {
   if (shape.size() != input.shape.size())
     return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape));
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const runtime::SizeForm &form = input.shape[axis];
-    if (form.terms.size() != 1 || form.terms[0].second != 1)
+    if (!tellsDim(form))
       continue;
-    int64_t value = static_cast<int64_t>(shape[axis]) - form.constant;
     const std::string &dim = entry.dims[form.terms[0].first].name;
-    if (value < 1)
-      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ",
-                        dim, " = ", value, " is less than 1");
-    if (auto [known, added] = dims.emplace(dim, value); !added && known->second != value)
-      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ",
-                        dim, " = ", value, ", but ", dim, " = ", known->second, " elsewhere (--bind, or another input)");
+    const std::string shapes =
+        concat(" has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ");
+    const std::optional<int64_t> value = dimOf(form, static_cast<int64_t>(shape[axis]));
+    if (!value)
+      return inputError(input.name, shapes, shape[axis], " places are no ", sizeText(entry, form), " with a whole ", dim);
+    if (*value < 1)
+      return inputError(input.name, shapes, dim, " = ", *value, " is less than 1");
+    if (auto [known, added] = dims.emplace(dim, *value); !added && known->second != *value)
+      return inputError(input.name, shapes, dim, " = ", *value, ", but ", dim, " = ", known->second,
+                        " elsewhere (--bind, or another input)");
   }
   return {};
 }
@@ -140,10 +165,10 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   for (size_t i = 0; i < entry.dims.size(); ++i)
     if (const std::string &name = entry.dims[i].name; !dims.count(name)) {
       // A specification has no dim for the capacity: what it says of the walked one is the capacity.
-      bool isCapacity = model.compiledNow && entry.capacity.terms.size() == 1 && entry.capacity.terms[0].first == i;
+      bool isCapacity = model.compiledNow && entry.capacity.isOfOneDim() && entry.capacity.terms[0].first == i;
       return usageError("no input of the entry ", entryName, " tells ",
-                        isCapacity ? "how many places it keeps" : "the size of " + name, "; pass --bind ",
-                        isCapacity ? entry.walk : name, "=SIZE");
+                        isCapacity ? "how many places it keeps" : "the size of " + name, toldWith(entry, uint32_t(i)),
+                        "; pass --bind ", isCapacity ? entry.walk : name, "=SIZE");
     }
   auto pool = runtime::ThreadPool::create(threads);
   if (!pool.ok())

@@ -90,7 +90,7 @@ Status Texts::readInputs(const generate::Search &search) {
       const runtime::SizeForm &form = info->shape[axis];
       const auto size = static_cast<int64_t>(array->shape[axis]);
       const bool isLength = info == &search.text() && axis == 1; // of what the texts begin with, and no size of the entry
-      if (isLength || form.terms.size() != 1 || form.terms[0].second != 1 || form.constant != 0)
+      if (isLength || !form.isOfOneDim() || form.terms[0].second != 1 || form.constant != 0)
         continue; // the context compares it
       const std::string &dim = entry.dims[form.terms[0].first].name;
       if (auto [known, isNew] = dims.emplace(dim, size); !isNew && known->second != size)

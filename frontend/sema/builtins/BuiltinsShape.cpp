@@ -1,4 +1,5 @@
 // Built-in functions that make or rearrange axes.
+#include "frontend/graph/Products.h"
 #include "frontend/sema/Checker.h"
 
 namespace tenon::sema {
@@ -131,6 +132,13 @@ Value Checker::sizeBuiltin(const Call &call) {
     runtime |= graph.axisRuntime[axis];
   if (linear)
     return Value::ofInt(product, runtime);
+  if (inSize) {
+    std::optional<Size> all = Size(1);
+    for (AxisId axis : *axes)
+      all = all ? multiplyDims(graph.entry, *all, graph.size(axis)) : std::nullopt;
+    if (all)
+      return Value::ofInt(*all, true);
+  }
   NodeId count = graph.integer(1); // a product of dims: a number at run time only
   for (AxisId axis : *axes)
     count = graph.elementwise(Op::Mul, {count, graph.sizeValue(graph.size(axis), call.range)}, Element::Int, call.range);

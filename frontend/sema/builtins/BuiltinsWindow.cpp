@@ -80,13 +80,12 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
   auto padded = add(graph.size(axis), Size(steps.padLow + steps.padHigh + steps.dilation - 1));
   auto reach = multiply(graph.size(inside), Size(steps.dilation));
   auto last = padded && reach ? subtract(*padded, *reach) : std::nullopt;
-  std::optional<Size> fit;
-  if (last && steps.stride == 1)
-    fit = add(*last, Size(1));
-  else if (last && last->isConstant())
-    fit = last->constant() < 0 ? Size(0) : Size(last->constant() / steps.stride + 1);
+  const auto before = last ? divideDown(*last, steps.stride) : std::nullopt;
+  std::optional<Size> fit = before ? add(*before, Size(1)) : std::nullopt;
+  if (fit && fit->isConstant() && fit->constant() < 0)
+    fit = Size(0);
   if (fit && *fit == graph.size(windows))
-    return true;
+    return true; // no dims make a declared size negative, so where none fit it is 0
   Diagnostic *mistake = error("T0215", range,
                               "axis " + axisName(windows) + " has " + text(graph.size(windows)) + " windows, " +
                                   (fit ? text(*fit) + " fit into " + sized(axis) : "how many fit depends on " + sized(axis)));
@@ -94,8 +93,8 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
     return false;
   const std::string places = "windows of " + text(graph.size(inside)) + " places, " + span(steps);
   if (!fit)
-    mistake->notes.push_back({"help", places + ": with a stride of more than 1 the axis needs a size known at compile time, such "
-                                               "as a config"});
+    mistake->notes.push_back({"help", places + ": dims of the run are counted by the stride: with dim N, " + axisName(axis) +
+                                          " = " + std::to_string(steps.stride) + " * N the number of windows is exact"});
   else if (auto lacking = subtract(graph.size(windows), *fit);
            steps.stride == 1 && lacking && lacking->isConstant() && lacking->constant() > 0)
     mistake->notes.push_back({"help", places + ": with " + std::to_string(lacking->constant()) +

@@ -1,4 +1,5 @@
 // `out step(T)`: what is not legal in an entry that walks an axis, at its place in the text.
+#include "frontend/Dims.h"
 #include "frontend/sema/Checker.h"
 #include "frontend/walk/Walk.h"
 #include <set>
@@ -6,7 +7,16 @@
 
 namespace tenon::sema {
 
-void Checker::checkWalk(const Entry &entry, AxisId axis) {
+/// A product of the walked dim and others, which a size is made of: it is no matter of some places more.
+static std::string productWith(const Entry &entry, AxisId walked) {
+  const auto dim = walkedDim(entry, walked);
+  for (unsigned i = 0; i < entry.dims.size() && dim; ++i)
+    if (isProduct(entry, i) && dependsOn(entry, Size::dim(i), *dim))
+      return entry.dims[i];
+  return "";
+}
+
+bool Checker::walksText(const Entry &entry, AxisId axis) {
   for (const Input &input : entry.inputs) // what data tasks and generation mean by ids[B, T]: B texts, T their symbols
     if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2 && input.type.axes[1] != axis) {
       const std::string own = entry.axes[input.type.axes[0]].name, along = entry.axes[input.type.axes[1]].name;
@@ -15,8 +25,20 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
                                 ", but a text goes on along " + along + ", the second axis of ids[" + own + ", " + along + "]");
       if (mistake)
         mistake->notes.push_back({"help", "did you mean out " + entry.name + "(" + along + ")?"});
-      return;
+      return false;
     }
+  return true;
+}
+
+void Checker::checkWalk(const Entry &entry, AxisId axis) {
+  if (!walksText(entry, axis))
+    return;
+  if (const std::string product = productWith(entry, axis); !product.empty()) {
+    error("T0416", entry.walkedRange,
+          "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +
+              ", but a size here is a product with it: " + product);
+    return;
+  }
   Walk walk(entry, axis);
   std::set<NodeId> leavingEntry, leaving;
   for (auto &[name, node] : entry.results)

@@ -1,4 +1,5 @@
 // Operators: numbers known at compile time (linear forms over the dims) are computed, the rest becomes nodes.
+#include "frontend/graph/Products.h"
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ template <class T> bool compare(const std::string &op, T left, T right) {
          : op == ">"  ? left > right
                       : left >= right;
 }
-int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t floorRest(int64_t a, int64_t b) { return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0); }
 std::optional<int64_t> power(int64_t base, int64_t exponent) {
   int64_t result = 1;
   for (int64_t i = 0; i < exponent; ++i)
@@ -124,6 +125,19 @@ std::optional<Value> Checker::staticBinary(const std::string &op, const Value &l
   return Value::ofReal(result);
 }
 
+/// Where a size is wanted, a product of dims is a dim; elsewhere it is a number of the run.
+std::optional<Value> Checker::ofDims(const std::string &op, const Size &left, const Size &right) {
+  if (!inSize)
+    return std::nullopt;
+  std::optional<Size> size = op == "*"   ? multiplyDims(graph.entry, left, right)
+                             : op == "/" ? divideDims(graph.entry, left, right)
+                             : right.constant() >= 1 && right.constant() <= int64_t(kMostFactors) ? std::optional(left)
+                                                                                                  : std::nullopt;
+  for (int64_t i = 1; op == "^" && size && i < right.constant(); ++i)
+    size = multiplyDims(graph.entry, *size, left);
+  return size ? std::optional(Value::ofInt(*size, true)) : std::nullopt;
+}
+
 std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &left, const Value &right,
                                           const ast::Expr &expression) {
   const Size &a = left.integer, &b = right.integer;
@@ -138,9 +152,7 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
   if (op == "+" || op == "-")
     return whole(op == "+" ? add(a, b) : subtract(a, b));
   if (op == "*") {
-    if (!x && !y)
-      return std::nullopt; // a product of dims is no linear form
-    return whole(multiply(a, b));
+    return x || y ? whole(multiply(a, b)) : ofDims(op, a, b); // a product of dims is no linear form
   }
   if (isComparison(op)) {
     if (x && y)
@@ -163,16 +175,18 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
         return Value::ofInt(*exact, runtime);
     if (a == b)
       return Value::ofInt(Size(1));
+    if (!y)
+      return ofDims(op, a, b);
     return x && y ? std::optional(Value::ofReal(double(*x) / double(*y))) : std::nullopt;
   }
   if (op == "div" || op == "mod") {
-    if (x && y)
-      return Value::ofInt(Size(op == "div" ? floorDivide(*x, *y) : *x - *y * floorDivide(*x, *y)), runtime);
-    if (y)
-      if (auto exact = divideExactly(a, *y))
-        return op == "div" ? Value::ofInt(*exact, runtime) : Value::ofInt(Size(0), runtime);
-    return std::nullopt;
+    const auto down = y ? divideDown(a, *y) : std::nullopt;
+    if (!down)
+      return x && y ? whole(std::nullopt) : std::nullopt;
+    return Value::ofInt(op == "div" ? *down : Size(floorRest(a.constant(), *y)), runtime); // the dims leave no rest
   }
+  if (op == "^" && !x && y)
+    return ofDims(op, a, b);
   if (op == "^" && x && y) {
     if (*y < 0)
       return *x == 0 ? std::nullopt : std::optional(Value::ofReal(std::pow(double(*x), double(*y))));

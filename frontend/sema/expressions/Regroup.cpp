@@ -1,49 +1,24 @@
 // Products of axes as other ones: x[D -> H * E], x[B * T * D -> B * F].
+#include "frontend/graph/Products.h"
 #include "frontend/sema/Checker.h"
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace tenon::sema {
 namespace {
 
-/// The number of elements along a product of axes: coefficients by the dims of each term, sorted, a dim as often as it is a
-/// factor.
-using Product = std::map<std::vector<unsigned>, int64_t>;
-
-/// nullopt: larger than 2^63.
-std::optional<Product> times(const Product &product, const Size &size) {
-  Product result;
-  auto addTerms = [&](std::optional<unsigned> dim, int64_t coefficient) {
-    for (auto &[dims, factor] : product) {
-      std::vector<unsigned> term = dims;
-      if (dim)
-        term.insert(std::upper_bound(term.begin(), term.end(), *dim), *dim);
-      int64_t more, &sum = result[term];
-      if (__builtin_mul_overflow(factor, coefficient, &more) || __builtin_add_overflow(sum, more, &sum))
-        return false;
-    }
-    return true;
-  };
-  bool fits = size.constant() == 0 || addTerms(std::nullopt, size.constant());
-  for (auto [dim, coefficient] : size.coefficients())
-    fits = fits && addTerms(dim, coefficient);
-  std::erase_if(result, [](auto &term) { return term.second == 0; });
-  return fits ? std::optional(result) : std::nullopt;
-}
-
 /// prefix[i]: of the axes before `i`.
 std::vector<std::optional<Product>> prefixes(const Graph &graph, const std::vector<AxisId> &axes) {
   std::vector<std::optional<Product>> result{Product{{{}, 1}}};
   for (AxisId axis : axes)
-    result.push_back(result.back() ? times(*result.back(), graph.size(axis)) : std::nullopt);
+    result.push_back(result.back() ? times(graph.entry, *result.back(), graph.size(axis)) : std::nullopt);
   return result;
 }
 
 } // namespace
 
 /// Row-major places of `from` become those of `to`, part by part: a part ends where as many places lie before it on both sides.
-/// So x[B * T * D -> B * F] splits or merges nothing but what D and F differ in, and no size is a product of run-time dims.
+/// So x[B * T * D -> B * F] splits or merges nothing but what D and F differ in, and x[B * T * D -> N * D] B * T alone.
 NodeId Checker::regroup(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range) {
   auto before = prefixes(graph, from), after = prefixes(graph, to);
   if (!before.back() || before.back() != after.back()) {
@@ -85,8 +60,8 @@ NodeId Checker::regroup(NodeId node, const std::vector<AxisId> &from, const std:
   return graph.transpose(graph.rename(node, made, to, range), order, range);
 }
 
-/// Where the places of a product of run-time dims are no size (B * T of x[B * T -> T2 * B2]): each element is read at the indices
-/// that its own row-major place has in `from`.
+/// Where the places of a product of run-time dims are no axis of their own (B * T of x[B * T -> T2 * B2]): each element is read
+/// at the indices that its own row-major place has in `from`.
 NodeId Checker::reorder(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range) {
   auto whole = [&](Op op, std::vector<NodeId> operands) {
     return graph.elementwise(op, std::move(operands), Element::Int, range);

@@ -2,6 +2,7 @@
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/statements/FieldNames.h"
 #include <algorithm>
+#include <utility>
 
 namespace tenon::sema {
 
@@ -258,7 +259,9 @@ void Checker::symbolicDim(Scope *scope, const ast::Stmt &statement) {
 void Checker::dimStatement(Scope *scope, const ast::Stmt &statement, Place place, Keywords *given) {
   const std::string &name = statement.name.text;
   if (statement.op == '=') {
+    const bool before = std::exchange(inSize, true);
     Value value = evaluate(scope, statement.value);
+    inSize = before;
     if (value.kind != Value::Kind::Int && !value.isPoison()) {
       wholeSize(value, statement.value->range, "dim " + name);
       value = poison();

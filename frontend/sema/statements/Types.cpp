@@ -1,6 +1,7 @@
 // Declared types: their axes, and values made to fit them.
 #include "frontend/ElementTypes.h"
 #include "frontend/sema/Checker.h"
+#include <set>
 
 namespace tenon::sema {
 
@@ -208,14 +209,25 @@ bool Checker::mayBeNegative(const Size &size, const char *code, ast::Range range
 }
 
 static constexpr char kNameTheQuotient[] =
-    "a dim known at run time is not divided: name the quotient and derive the other from it, dim N, T = 4 * N";
+    "a dim known at run time is not divided: name the quotient and derive the other from it, dim N, T = 4 * N; (T - 3) div 4 + 1 "
+    "is N then";
 
-/// A scalar that divides, such as T / 4 or T div 4 of a run-time dim T.
-static bool isQuotient(const Graph &graph, const Value &value) {
-  if (!value.isTensor() || !graph.axes(value.node).empty())
-    return false;
-  const Op op = graph[value.node].op;
-  return op == Op::Div || op == Op::FloorDiv;
+/// A scalar that is made of a quotient, such as T / 4 or (T - 1) div 4 + 1 of a run-time dim T.
+static bool hasQuotient(const Graph &graph, NodeId value) {
+  std::set<NodeId> seen;
+  std::vector<NodeId> open = {value};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    const Node &node = graph[id];
+    if (!node.type.axes.empty() || !seen.insert(id).second)
+      continue;
+    if (node.op == Op::Div || node.op == Op::FloorDiv)
+      return true;
+    if (isElementwise(node.op))
+      open.insert(open.end(), node.operands.begin(), node.operands.end());
+  }
+  return false;
 }
 
 std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, const std::string &what) {
@@ -228,15 +240,15 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
     error("T0213", range, what + " is " + text(value) + ", which is no whole number");
   } else if (!isWhole) {
     auto *mistake = error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
-    if (mistake && isQuotient(graph, value))
+    if (mistake && value.isTensor() && hasQuotient(graph, value.node))
       mistake->notes.push_back({"help", kNameTheQuotient});
   } else if (graph[value.node].op == Op::Depth) {
     error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
-  } else if (auto *mistake = error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)")) {
-    mistake->notes.push_back({"help", isQuotient(graph, value)
+  } else if (auto *mistake = error("T0213", range, what + " must be made of sums and products of dims")) {
+    mistake->notes.push_back({"help", hasQuotient(graph, value.node)
                                           ? kNameTheQuotient
-                                          : "keep the two dims as two axes, or give one of them as a config, "
-                                            "whose size is a number"});
+                                          : "a product of up to 4 dims of the run is a dim of its own, dim N = B * T; of others "
+                                            "one has to be a config, whose size is a number"});
   }
   return std::nullopt;
 }

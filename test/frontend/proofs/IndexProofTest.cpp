@@ -1,5 +1,6 @@
 #include "frontend/proofs/IndexProof.h"
 #include "GraphBuilder.h"
+#include "frontend/graph/Products.h"
 #include <gtest/gtest.h>
 
 using namespace tenon;
@@ -186,6 +187,27 @@ TEST(IndexProof, Comparisons) {
   EXPECT_EQ(compareAlways(T, *add(L, Size(1)), g.entry), -1);
   EXPECT_EQ(compareAlways(*add(L, Size(1)), T, g.entry), 1);
   EXPECT_EQ(compareAlways(T, T, g.entry), 0);
+}
+
+TEST(IndexProof, ProductsAreAtLeastTheirFactors) {
+  GraphBuilder g;
+  Size B = g.dim("B"), T = g.dim("T", Size(8));
+  const Size N = *sema::multiplyDims(g.entry, B, T);
+  EXPECT_EQ(N, sema::multiplyDims(g.entry, T, B));
+  EXPECT_EQ(N.text(g.entry.dims), "B*T");
+  EXPECT_TRUE(provablyAtMost(T, N, g.entry));
+  EXPECT_TRUE(provablyAtMost(B, N, g.entry));
+  EXPECT_FALSE(provablyAtMost(N, T, g.entry));
+  EXPECT_FALSE(provablyAtMost(*add(B, Size(1)), N, g.entry));
+  EXPECT_EQ(proveNonNegative(*subtract(N, Size(2)), g.entry).example, "-1 when B = 1, T = 1");
+  EXPECT_EQ(sema::multiplyDims(g.entry, *add(B, Size(2)), *subtract(T, Size(1))),
+            subtract(*add(*subtract(N, B), *multiply(T, Size(2))), Size(2)));
+  EXPECT_EQ(sema::divideDims(g.entry, *multiply(N, Size(6)), *multiply(T, Size(3))), multiply(B, Size(2)));
+  EXPECT_FALSE(sema::divideDims(g.entry, *add(N, Size(1)), T));
+  EXPECT_FALSE(sema::multiplyDims(g.entry, *sema::multiplyDims(g.entry, N, N), B)); // five factors
+  Size L = *sema::multiplyDims(g.entry, T, T);
+  EXPECT_TRUE(provablyAtMost(L, Size(64), g.entry));
+  EXPECT_FALSE(provablyAtMost(L, Size(63), g.entry));
 }
 
 TEST(IndexProof, OverflowProvesNothing) {

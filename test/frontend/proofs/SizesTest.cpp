@@ -1,4 +1,5 @@
 #include "dialect/Sizes.h"
+#include "frontend/proofs/IndexProof.h"
 #include <gtest/gtest.h>
 
 using namespace tenon;
@@ -24,6 +25,17 @@ TEST(Sizes, ExactDivision) {
   EXPECT_FALSE(divideExactly(form, 4));
   EXPECT_FALSE(divideExactly(form, 0));
   EXPECT_EQ(*divideExactly(form, -2), *subtract(*multiply(T, Size(-2)), Size(3)));
+}
+
+TEST(Sizes, DivisionRoundsTheConstantDown) {
+  Size T = Size::dim(0), four = *multiply(T, Size(4)), two = *multiply(T, Size(2));
+  EXPECT_EQ(divideDown(*add(four, Size(3)), 2), add(two, Size(1)));
+  EXPECT_EQ(divideDown(*subtract(four, Size(1)), 2), subtract(two, Size(1)));
+  EXPECT_EQ(divideDown(*subtract(four, Size(7)), 4), subtract(T, Size(2)));
+  EXPECT_EQ(divideDown(*add(four, Size(1)), -4), subtract(*multiply(T, Size(-1)), Size(1)));
+  EXPECT_FALSE(divideDown(*add(four, T), 2));
+  EXPECT_EQ(divideDown(Size(-7), 2), Size(-4));
+  EXPECT_FALSE(divideDown(Size(INT64_MIN), -1));
 }
 
 TEST(Sizes, OverflowIsReported) {

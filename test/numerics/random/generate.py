@@ -10,6 +10,7 @@ import blocks
 import loops
 import recurrences
 import scores
+import tokens
 import windows
 from words import BINARY, CLIPS, LARGE, LAYERS, OPTIMIZERS, SCHEDULES, UNARY
 
@@ -95,7 +96,8 @@ class Specification:
         whole = " + ".join(f"{self.draw.choice([0.5, 1, 2])} * {name}" for name in losses)
         lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + "
                  f"K, C1 = C - 1, W = {s['W']}, R = 2 * W + 1, G = 2, Z = 3, Y = 2",
-                 "dim B, T", "dim T2 = T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1, D4 = (D - 1) div 2 + 1",
+                 "dim B, T", "dim TT = 2 * T, BT = B * T, BT2 = BT, B2 = B",
+                 "dim T2 = T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1, D4 = (D - 1) div 2 + 1",
                  "in ids, target: index(256)[B, T]",
                  *INTEGERS, "param table, other: [V, D] ~ normal(1)", "let x: [B, T, D] = other[V: target mod V]", *self.params,
                  *self.lines]
@@ -348,7 +350,7 @@ def state(g):
 each(scores.SCORES, scores.build)
 each(blocks.BLOCKS, blocks.build)
 each(recurrences.SCANS, recurrences.build)
-each(windows.WINDOWS, windows.build)
+each(windows.WINDOWS + tokens.TOKENS, windows.build)
 each(loops.LOOPS, loops.build)
 
 

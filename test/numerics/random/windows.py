@@ -1,5 +1,5 @@
 """Windows: convolutions of one and two axes with channels first and last, in steps, dilated, depthwise, grouped by heads; pooling
-by means, whose gradients have no ties; the windows themselves."""
+by means, whose gradients have no ties; the windows themselves; steps along axes of run-time size."""
 
 # An expression of $ [B, T, D] or @ [B, T, H, E], and the axes of its result; (..): a parameter of these axes.
 WINDOWS = ["tanh(dot[Z, D](window[T -> T * Z]($, pad = (2, 0)), (C Z D))) | B T C",
@@ -10,7 +10,11 @@ WINDOWS = ["tanh(dot[Z, D](window[T -> T * Z]($, pad = (2, 0)), (C Z D))) | B T 
            "tanh(dot[T, Z](window[D -> D4 * Z]($, stride = 2, pad = 1), sin(window[D -> D4 * Z]($, stride = 2, pad = 1)))) | "
            "B D4",
            "mean[Z](window[D -> D4 * Z]($, stride = 2, pad = 1, fill = 0.25)) | B T D4",
-           "window[T -> T * Z]($, pad = 1) | B T Z D"]
+           "window[T -> T * Z]($, pad = 1) | B T Z D",
+           "tanh(dot[Z, D](window[TT -> T * Z](concat[T + T -> TT]($, sin($)), stride = 2, pad = 1), (C Z D))) | B T C",
+           "mean[Z](window[TT -> T * Z](concat[T + T -> TT]($, tanh($)), stride = 2, pad = (0, 1), fill = 0.25)) | B T D",
+           "tanh(dot[H, Z, Y](window[TT -> T * Z, E -> E * Y](concat[T + T -> TT](@, sin(@)), stride = (2, 1), "
+           "pad = ((0, 3), (0, 1)), dilation = (2, 1)), (C H Z Y))) | B T E C"]
 
 
 def build(g, text):
