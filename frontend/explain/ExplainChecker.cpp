@@ -139,7 +139,7 @@ static constexpr ExplainPage kLayers[] = {
      "next mem = c"},
     {"T0408", "a state that would be set twice",
      "A state has one new value per step: one `next` in its body, and one call of its layer; a second instance is a second "
-     "`use`. The rounds of a loop hand it on to each other.",
+     "`use`. The rounds of a loop, the places of a scan and the layers of a stack that share one hand it on to each other.",
      "next mem = c\nnext mem = stop_gradient(c)", "next mem = stop_gradient(c)"},
     {"T0409", "a statement in the wrong place",
      "in, out, loss and metric stand in models; return in layers and functions; carry and yield in scan; until in layers under "

@@ -77,8 +77,11 @@ Value EntryGenerator::gather(Value x, Axes ofX, AxisId gathered, Value index, co
 /// `x[t]` at the place of a scan along that axis: the slice is read where it lies. Null if the gather is another one.
 Value EntryGenerator::sliceOfScan(const Node &node) {
   const Node &index = entry.nodes[node.operands[1]], &whole = entry.nodes[node.operands[0]];
-  if (index.op != Op::Depth || index.stack >= entry.stacks.size() || !entry.stacks[index.stack].isScan ||
-      entry.axes[node.axesFrom[0]].size != entry.stacks[index.stack].count)
+  if (index.op != Op::Depth || index.stack >= entry.stacks.size())
+    return {};
+  const StackInfo &info = entry.stacks[index.stack];
+  const bool collects = !info.shared && info.results.size() > info.carries; // so that no pass runs some of its depths apart
+  if ((!info.isScan && !collects) || entry.axes[node.axesFrom[0]].size != info.count)
     return {};
   for (uint32_t stack = whole.stack; stack < entry.stacks.size(); stack = entry.stacks[stack].parent)
     if (stack == index.stack)

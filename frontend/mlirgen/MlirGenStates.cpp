@@ -198,7 +198,8 @@ void EntryGenerator::keepStatesOfRounds(uint32_t loop, Value rounds, OpBuilder &
 /// A stack whose bodies differ by depth may set a state at some of its depths only; the others keep theirs.
 void EntryGenerator::keepStatesBetween(uint32_t state) {
   const State &info = entry.states[state];
-  if (info.inPlace || info.stackCounts.empty())
+  const bool isWhole = llvm::any_of(entry.nextStates, [&](const auto &next) { return next.first == state; });
+  if (info.inPlace || info.stackCounts.empty() || isWhole) // whole: a stack in a loop, which sets all depths at once
     return;
   std::vector<Depths> set;
   for (size_t i = 0; i < entry.stacks.size(); ++i)
@@ -208,6 +209,8 @@ void EntryGenerator::keepStatesBetween(uint32_t state) {
         for (uint32_t stack = i; stack < entry.stacks.size();
              stack = info.everyStep ? bodyAround(entry.stacks, stack) : entry.stacks[stack].owner)
           set.back().insert(set.back().begin(), tenon::depthsOf(entry.stacks, stack));
+        for (size_t level = set.back().size(); level < info.stackCounts.size(); ++level) // all at once, of stacks in a loop
+          set.back().push_back({0, info.stackCounts[level]});
       }
   SmallVector<Value> depths;
   keepOthers(state, sliceOf(state), set, info.stackCounts, root, current, depths);

@@ -68,7 +68,8 @@ private:
   std::map<std::string, uint32_t> inputIndex, stateIndex;
   std::vector<const ast::Stmt *> outStatements, nextStatements;
   std::vector<NextValue> nextValues;
-  std::map<uint32_t, std::vector<LoopState>> loopStates; // by body, while it is evaluated
+  std::map<uint32_t, std::vector<LoopState>> loopStates, depthStates; // by body, while it is evaluated: carried, collected
+  std::map<std::pair<uint32_t, size_t>, AxisId> stateAxes;            // of a state, by the stacks that have a value per depth
 
   // ---- mistakes (Errors.cpp)
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
@@ -154,19 +155,29 @@ private:
                                            const std::string &name);
   Value stateValue(Scope *scope, const ast::Stmt &statement);
   uint32_t stateOf(Scope *scope, const ast::Stmt &statement);
-  bool isSetInLoop(Scope *scope, const ast::Stmt &statement) const;
-  NodeId carriedState(uint32_t body, uint32_t outermost, uint32_t state, NodeId initial, ast::Range range);
+  std::optional<StateHome> homeOf(Scope *scope, const ast::Stmt &statement, uint32_t state);
+  NodeId carriedState(uint32_t body, const StateHome &home, ast::Range range);
   LoopState *loopStateOf(uint32_t body, NodeId argument);
+  bool setInLoop(uint32_t body, NodeId argument, NodeId next, ast::Range range);
   void carryStates(const std::vector<LoopState> &states, uint32_t body, std::vector<NodeId> &initial,
                    std::vector<NodeId> &results, std::vector<std::vector<AxisId>> &declared);
   NodeId bodyArgument(ValueType type, size_t place, ast::Range range, uint32_t body);
   void beginWithStates(StackCall &call, std::vector<LoopState> &states);
   std::vector<LoopState> takeCarriedOn(StackCall &call, uint32_t body, bool alone, Rounds &rounds);
   void handOn(std::vector<LoopState> &known, const std::vector<LoopState> &states, size_t carries, std::vector<Value> &made);
-  void takeStates(const StackCall &call, const std::vector<Value> &made);
+  void takeStates(const std::vector<LoopState> &states, uint32_t around, const std::vector<Value> &made);
   void countRoundsRun(uint32_t body, NodeId depth);
+  // States of stacks with a value per depth (StackStates.cpp).
+  AxisId axisOfDepths(uint32_t state, size_t level, uint32_t body);
+  NodeId atDepth(NodeId whole, AxisId depths, uint32_t body, uint32_t state, ast::Range range);
+  NodeId collected(const Storey &storey, NodeId value, AxisId along);
+  AxisId placesOf(Storey &storey);
+  void collectStates(Storey &storey, std::vector<LoopState> states);
+  NodeId joinDepths(const LoopState &state, const std::vector<std::pair<NodeId, AxisId>> &parts, AxisId whole);
+  void collectStatesOfRounds(Rounds &rounds, Storey &made, int64_t period);
+  void joinStates(StackCall &call, std::vector<Storey> &parts);
 
-  // ---- layers and functions (Layers.cpp, Frames.cpp, Stacks.cpp)
+  // ---- layers and functions (Layers.cpp, Frames.cpp, Stacks.cpp, Scans.cpp)
   struct CallFrame {
     Scope *scope = nullptr;
     std::vector<std::pair<std::vector<AxisId>, std::vector<AxisId>>> outputs; // caller's axes, the layer's own

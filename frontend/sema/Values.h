@@ -189,12 +189,23 @@ struct NextValue {
   ast::Range range;
 };
 
-/// A state that the rounds of a loop set: a carry of the loop behind those of its layer.
+/// A state that the rounds of a loop or the places of a scan set: a carry of it behind its own. Of a stack with a value per depth
+/// it is the value of its depth, which the body reads of the whole and which is collected.
 struct LoopState {
   static constexpr uint32_t kRoundsRun = ~0u; // no state: how many rounds of a loop with `until` have run
   uint32_t state;
-  NodeId initial, argument, next; // around the loop; in its body; `next` is `argument` while nothing sets it
-  ast::Range range;               // of what sets it
+  NodeId initial, argument, next;    // around the loop; in its body; `next` is `argument` while nothing sets it
+  ast::Range range;                  // of what sets it
+  std::optional<AxisId> depths = {}; // with a value per depth: where `initial` has them
+  bool isSet = false;
+};
+
+/// Where the values of a state stand while an entry runs: in memory in front of the outermost loop whose rounds hand them on.
+struct StateHome {
+  uint32_t state;
+  uint32_t body;               // around that loop
+  NodeId read;                 // there: with an axis for each of the stacks in the loop that have a value per depth
+  std::vector<uint32_t> owned; // the bodies of all stacks that have, inner ones first
 };
 
 /// One call of a stack or loop.
@@ -214,7 +225,10 @@ struct Storey {
   AxisId axis = 0;
   int64_t count = 0; // of its depths; 0 after a mistake, or if there are none
   uint32_t body = kEntryBody;
-  size_t decisions = 0; // those made before
+  NodeId producer = kNoNode;           // its node
+  size_t decisions = 0;                // those made before
+  std::vector<LoopState> byDepth = {}; // states with a value per depth: `next` has those of its depths along `places`
+  std::optional<AxisId> places = {};
 };
 
 /// Bodies one after the other that may run in rounds.

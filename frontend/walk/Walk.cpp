@@ -81,6 +81,14 @@ bool endsRecurrence(const Entry &entry, uint32_t state, NodeId next, AxisId walk
   std::vector<AxisId> axes = entry.nodes[next].type.axes;
   const std::vector<AxisId> own = axes;
   const Node &last = entry.nodes[throughViews(entry, next, axes)];
+  auto beginsWithState = [&](const Node &scan, unsigned carry) {
+    std::vector<AxisId> from = axes;
+    const Node &start = entry.nodes[throughViews(entry, scan.operands[carry], from)];
+    return includes(places, scan.axesFrom[0]) && start.op == Op::State && start.index == state && from == own;
+  };
+  if (last.op == Op::Result && entry.nodes[last.operands[0]].op == Op::Scan) // of a state that a layer in the scan sets
+    if (const Node &scan = entry.nodes[last.operands[0]]; last.index < entry.stacks[scan.index].carries)
+      return beginsWithState(scan, last.index);
   if (last.op != Op::Gather || !includes(places, last.axesFrom[0]) ||
       !isLastPlace(entry, last.operands[1], entry.axes[last.axesFrom[0]].size))
     return false;
@@ -89,14 +97,9 @@ bool endsRecurrence(const Entry &entry, uint32_t state, NodeId next, AxisId walk
     return false;
   const Node &scan = entry.nodes[all.operands[0]];
   const StackInfo &info = entry.stacks[scan.index];
-  for (unsigned carry = 0; carry < info.carries; ++carry) {
-    std::vector<AxisId> from = axes;
-    if (all.index < info.carries || info.results[all.index] != info.results[carry] || !includes(places, scan.axesFrom[0]))
-      continue;
-    const Node &start = entry.nodes[throughViews(entry, scan.operands[carry], from)];
-    if (start.op == Op::State && start.index == state && from == own)
+  for (unsigned carry = 0; carry < info.carries; ++carry)
+    if (all.index >= info.carries && info.results[all.index] == info.results[carry] && beginsWithState(scan, carry))
       return true;
-  }
   return false;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whether two specifications train to the same numbers: losses of every step, parameters, and what states of the same last name
-hold.
+hold. What one has by depth (`blocks.0.mean`, `blocks.1.mean`) and the other as one tensor (`mean`) is compared as a whole.
 
 usage: same_training.py FOLDER ONE OTHER BOUND [OPTION..]    FOLDER/ONE.tn and FOLDER/OTHER.tn, recipe `small`; BOUND: of relative
                                                              distances (L2); options of `tenon train`
@@ -36,9 +36,18 @@ def distance(a, b):
     return math.dist(a, b) / (math.hypot(*a) + math.hypot(*b) or 1)
 
 
+def by_last_name(found, other):
+    """What the other has not by this name, as one under the last part of it."""
+    whole = {}
+    for name in sorted(found.keys() - other.keys()):
+        whole.setdefault(name.rpartition(".")[2], []).extend(found[name])
+    return {name: values for name, values in found.items() if name in other} | whole
+
+
 def main():
     folder, one, other, bound, *options = sys.argv[1:]
     a, b = (trained(folder, name, options) for name in (one, other))
+    a, b = by_last_name(a, b), by_last_name(b, a)
     if a.keys() != b.keys():
         print("WRONG: one has", sorted(a.keys() ^ b.keys()))
         return 1

@@ -34,11 +34,12 @@ CASES = {
     "short": ({}, []),
     "recurrent": ({}, []),
     "rounds": ({}, []),
+    "states": ({}, []),
     "lstm": ({"V": 13, "C": 20, "N": 3}, []),
     "mamba": ({"V": 13, "D": 24, "Z": 5, "R": 3, "N": 3}, []),
 }
 TYPED = ("typed", "short")
-OPEN = ("open", "recurrent", "rounds", "lstm", "mamba")
+OPEN = ("open", "recurrent", "rounds", "states", "lstm", "mamba")
 
 
 class Wrong(Exception):

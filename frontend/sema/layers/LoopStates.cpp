@@ -1,51 +1,77 @@
-// States that the rounds of a loop set. A round reads what the round before it has set, the first one what the last step has
-// left, so within a step such a state is one more carry of the loop, and what comes out of the loop is its next value.
+// States that the rounds of a loop set, or the places of a scan, or the depths of a stack that share a layer. A round reads what
+// the round before it has set, the first one what the last step has left, so within a step such a state is one more carry of the
+// loop, and what comes out of the loop is its next value. A stack in a round that has a value per depth: StackStates.cpp.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 
 namespace tenon::sema {
 
-/// Whether the layer of a state sets it, and runs in rounds that share the state: in loops alone from where its parameters are.
-bool Checker::isSetInLoop(Scope *scope, const ast::Stmt &statement) const {
+/// Where the values of a state stand that its layer sets where it runs several times in a step; nothing if it runs once, or once
+/// per depth.
+std::optional<StateHome> Checker::homeOf(Scope *scope, const ast::Stmt &statement, uint32_t state) {
   const Frame &frame = *scope->frame;
-  if (scope->body == frame.parameterBody || !frame.body)
-    return false;
-  const bool isSet = std::any_of(frame.body->begin(), frame.body->end(), [&](const auto &each) {
-    return each->kind == ast::Stmt::Kind::Next && each->name.text == statement.name.text;
-  });
+  const bool isSet = frame.body && std::any_of(frame.body->begin(), frame.body->end(), [&](const auto &each) {
+                       return each->kind == ast::Stmt::Kind::Next && each->name.text == statement.name.text;
+                     });
+  if (!isSet || (graph.entry.states[state].ofModel && !request.training)) // which is what it was: another value is a mistake
+    return std::nullopt;
   const std::vector<StackInfo> &stacks = graph.entry.stacks;
-  for (uint32_t body = scope->body; body != frame.parameterBody; body = bodyAround(stacks, body))
-    if (body == kEntryBody || !stacks[body].shared || stacks[body].isScan)
-      return false;
-  for (uint32_t body = frame.parameterBody; body != kEntryBody; body = bodyAround(stacks, body))
-    if (bodyAround(stacks, body) != stacks[body].owner)
-      return false; // a stack that a loop repeats
-  return isSet;
+  StateHome home{state, scope->body, kNoNode, {}};
+  for (uint32_t body = frame.parameterBody; body != kEntryBody; body = stacks[body].owner)
+    home.owned.push_back(body);
+  bool repeats = false;
+  for (uint32_t body = scope->body; body != kEntryBody; body = bodyAround(stacks, body))
+    if (std::find(home.owned.begin(), home.owned.end(), body) == home.owned.end()) {
+      repeats = true;
+      home.body = bodyAround(stacks, body);
+    }
+  return repeats ? std::optional(home) : std::nullopt;
 }
 
-/// The state as the body of a loop has it, by an argument of each loop from `outermost`, where `initial` stands, to `body`.
-NodeId Checker::carriedState(uint32_t body, uint32_t outermost, uint32_t state, NodeId initial, ast::Range range) {
-  if (body == outermost)
-    return initial;
-  const NodeId around = carriedState(bodyAround(graph.entry.stacks, body), outermost, state, initial, range);
-  std::vector<LoopState> &states = loopStates[body];
+/// The state as a body has it: by an argument of each loop between it and the state's home, and at the depth of each stack.
+NodeId Checker::carriedState(uint32_t body, const StateHome &home, ast::Range range) {
+  if (body == home.body)
+    return home.read;
+  const NodeId around = carriedState(bodyAround(graph.entry.stacks, body), home, range);
+  const auto owned = std::find(home.owned.begin(), home.owned.end(), body);
+  const bool byDepth = owned != home.owned.end();
+  std::vector<LoopState> &states = byDepth ? depthStates[body] : loopStates[body];
   for (const LoopState &known : states)
-    if (known.state == state)
+    if (known.state == home.state)
       return known.argument;
+  if (byDepth) {
+    const AxisId depths = axisOfDepths(home.state, size_t(home.owned.end() - owned) - 1, body);
+    const NodeId argument = atDepth(around, depths, body, home.state, range);
+    states.push_back({home.state, around, argument, argument, range, depths});
+    return argument;
+  }
   const size_t place = graph.entry.stacks[body].carries + states.size();
-  const NodeId argument = bodyArgument(graph[initial].type, place, range, body);
-  states.push_back({state, around, argument, argument, range});
+  const NodeId argument = bodyArgument(graph[around].type, place, range, body);
+  states.push_back({home.state, around, argument, argument, range});
   return argument;
 }
 
 LoopState *Checker::loopStateOf(uint32_t body, NodeId argument) {
-  auto known = loopStates.find(body);
-  if (known == loopStates.end())
-    return nullptr;
-  for (LoopState &state : known->second)
-    if (state.argument == argument)
-      return &state;
+  for (auto *each : {&loopStates, &depthStates})
+    if (auto known = each->find(body); known != each->end())
+      for (LoopState &state : known->second)
+        if (state.argument == argument)
+          return &state;
   return nullptr;
+}
+
+/// The new value of a state that a body has as `argument`; false if it has none.
+bool Checker::setInLoop(uint32_t body, NodeId argument, NodeId next, ast::Range range) {
+  LoopState *state = loopStateOf(body, argument);
+  if (!state)
+    return false;
+  if (state->isSet)
+    error("T0408", range,
+          "state " + graph.entry.states[state->state].path + " would be set twice in one step: its layer is called twice");
+  state->next = next;
+  state->range = range;
+  state->isSet = true;
+  return true;
 }
 
 /// Behind the carries of the layer.
@@ -98,30 +124,22 @@ void Checker::handOn(std::vector<LoopState> &known, const std::vector<LoopState>
     if (!before)
       before = &known.emplace_back(states[i]);
     before->next = made[carries + i].node;
-    if (states[i].next != states[i].argument)
+    before->isSet |= states[i].isSet;
+    if (states[i].isSet)
       before->range = states[i].range;
   }
   made.resize(std::min(made.size(), carries));
 }
 
-/// What the loop leaves of its states: the value of the round of a loop around it, or the next value of the step.
-void Checker::takeStates(const StackCall &call, const std::vector<Value> &made) {
+/// What a loop leaves of its states: the value of the round of a loop around it, or the next value of the step. `made`: its other
+/// results.
+void Checker::takeStates(const std::vector<LoopState> &states, uint32_t around, const std::vector<Value> &made) {
   std::vector<NodeId> with;
-  for (const Value &carry : made)
-    with.push_back(carry.node);
-  for (const LoopState &state : call.states) {
-    if (state.state == LoopState::kRoundsRun)
-      continue;
-    LoopState *outer = loopStateOf(call.caller->body, state.initial);
-    if (!outer) {
-      nextValues.push_back({state.state, state.next, call.caller->body, with, state.range});
-    } else if (outer->next != outer->argument) {
-      error("T0408", state.range,
-            "state " + graph.entry.states[state.state].path + " would be set twice in one step: its layer is called twice");
-    } else {
-      outer->next = state.next;
-    }
-  }
+  for (const Value &result : made)
+    with.push_back(result.node);
+  for (const LoopState &state : states)
+    if (state.isSet && !setInLoop(around, state.initial, state.next, state.range))
+      nextValues.push_back({state.state, state.next, around, with, state.range});
 }
 
 /// Of a loop with `until` whose depths have several bodies. One that has ended in an earlier body must not go on, whatever the

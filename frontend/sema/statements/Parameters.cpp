@@ -317,9 +317,17 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   Node node = makeNode(Op::State, {*element, *axes, state.stored});
   node.index = place->second;
   node.range = statement.name.range;
-  NodeId made = graph.add(node, frame.parameterBody);
-  if (isSetInLoop(scope, statement))
-    made = carriedState(scope->body, frame.parameterBody, node.index, made, statement.name.range);
+  NodeId made = kNoNode;
+  if (auto home = homeOf(scope, statement, node.index)) {
+    const std::vector<uint32_t> &owned = home->owned;
+    for (size_t level = owned.size(); level-- > 0;) // inner ones first, each in front
+      if (const uint32_t body = owned[owned.size() - 1 - level]; body != home->body && graph.within(body, home->body))
+        node.type.axes.insert(node.type.axes.begin(), axisOfDepths(node.index, level, body));
+    home->read = graph.add(node, home->body);
+    made = carriedState(scope->body, *home, statement.name.range);
+  } else {
+    made = graph.add(node, frame.parameterBody);
+  }
   if (state.bound)
     hints.bounds.try_emplace(made, *state.bound); // every `next` is proved to keep it, and a call checks what it is given
   return Value::ofTensor(made);
@@ -353,23 +361,8 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
     return;
   }
   NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
-  if (LoopState *carried = loopStateOf(scope->body, old.node)) {
-    carried->next = node;
-    carried->range = statement.range;
+  if (setInLoop(scope->body, old.node, node, statement.range))
     return;
-  }
-  bool repeats = scope->body != scope->frame->parameterBody;
-  for (uint32_t body = scope->body; body != kEntryBody; body = bodyAround(graph.entry.stacks, body))
-    repeats |= bodyAround(graph.entry.stacks, body) != graph.entry.stacks[body].owner;
-  if (repeats) {
-    error(
-        "T0408", statement.range,
-        "not supported yet: state " + name +
-            " has one value, and its layer runs several times in a step (in scan, shared by the layers of a stack, or in a stack "
-            "within loop[..]); "
-            "use the layer in stack[..], which keeps a value per depth, or hand the value on as an argument and result");
-    return;
-  }
   NextValue next{index, node, scope->body, {}, statement.range};
   if (with.isTensor())
     next.with.push_back(with.node);

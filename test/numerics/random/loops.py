@@ -4,9 +4,9 @@ every round is read."""
 
 # Words: first, last (no round, all rounds); drop, deep, inner (a stack in each round), turns (`if depth`), kept (rows that have
 # ended stay), outer (a stack around it), long (T rounds at most), odd (a condition that is false again behind the end), every
-# (of each round its result).
-LOOPS = ["kept", "drop deep", "inner kept", "turns", "outer", "first", "last drop", "long kept", "odd turns", "every drop",
-         "odd every turns"]
+# (of each round its result), holds (a state, that of the inner stack has a value per depth).
+LOOPS = ["kept", "drop deep", "inner kept holds", "turns holds", "outer", "first", "last drop", "long kept", "odd turns",
+         "every drop", "odd every turns holds"]
 
 
 def build(g, text):
@@ -18,10 +18,13 @@ def build(g, text):
             f"until all[B]({limit})" + (" and depth mod 2 == 1" if "odd" in words else ""),
             "let z = tanh(mix(x) / 4 + x * gain)"]
     if "inner" in words:
-        body[0] += "\n    use inner = stack[2] One[D]"
+        body[0] += f"\n    use inner = stack[2] {'Holds' if 'holds' in words else 'One'}[D]"
         body[-1] = "let z = tanh(inner(x) + mix(x) / 4)"
     if "turns" in words:
         body[-1] = "let z = if depth mod 2 == 0 then tanh(x * gain) else sin(mix(x))"
+    if "holds" in words:
+        body += ["state held: [B, D] = 0.5", "next held = 0.5 * held + mean[T](z) / 4"]
+        body[3] += " + held / 4"
     if "deep" in words:
         body.append("let y = z * (depth + 1) / 3")
     elif "drop" in words:

@@ -1,7 +1,8 @@
 """Scans: with masks, several carries, whole numbers carried, contractions of what is read at a place, dropout, stacks and scans
-inside, in either direction."""
+inside, in either direction; with states that a layer sets at each place, for each depth of a stack or one that its depths
+share."""
 
-SCANS = ["plain", "input masked", "back count", "deep drop", "inner", "input last two", "masked deep count"]
+SCANS = ["plain", "input masked", "back count", "deep drop holds", "inner", "input last two holds", "masked deep count"]
 
 
 def build(g, text):
@@ -32,6 +33,10 @@ def build(g, text):
         near = "let q = 0.5 * z + 0.3 * sin(w[T: t] * real(s + 1)) next z = q yield q"
         body += [f"let near = scan(s: K) {{ carry z: [B, D] = new {near} }}"]
         value += " + near[K: K - 1]"
+    if "holds" in words:
+        holds = g.name("u")
+        g.text(f"use {holds} = {'stack[3] ' if 'deep' in words else ''}Holds[D]")
+        body[1] = body[1].replace("tanh(", f"tanh({holds}(h) / 4 + ", 1)
     body += ["next h = " + ("where(keep[T: t], new, h)" if "masked" in words else "new"), f"yield {value}"]
     scan = "scan(t: T) { " + " ".join(body) + " }"
     for old, fresh in (("h0", g.name("h")), ("w", g.name("w"))):

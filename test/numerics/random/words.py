@@ -47,6 +47,12 @@ layer One[D](x: [.., D]) -> [.., D] {
   param  v: [D] ~ normal(1)
   return sin(x + v) * (1 + depth)
 }
+layer Holds[D](x: [.., D]) -> [.., D] {
+  param  v: [D] ~ normal(1)
+  state  held: [.., D] = 0.25
+  next   held = 0.5 * held + 0.25 * sin(x * v)
+  return sin(x + v) + held
+}
 layer Differs[D](x: [.., D]) -> [.., D] {
   param  w: [D] ~ normal(1)
   use    first = Linear[D -> D]
