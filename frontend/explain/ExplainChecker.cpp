@@ -52,8 +52,10 @@ static constexpr ExplainPage kScopes[] = {
      "metric r2 = 1 - sum((z - w) ^ 2) / sum((w - mean(w)) ^ 2)",
      "metric r2 = 1 - mean((z - w) ^ 2) / (mean(w * w) - mean(w) * mean(w))"},
     {"T0117", "a loop whose end is known",
-     "A warning: depths, numbers, sizes and the bounds of indices show that the condition of `until` is false at every depth, so "
-     "that all rounds run, or true at the first one, so that none does. A condition is of what the loop carries, such as "
+     "A warning: depths, numbers, sizes, the bounds of indices and the ranges of reals (a sigmoid lies between 0 and 1, which "
+     "rounding may reach; a carry that begins at 0 and grows is at least 0) show that the condition of `until` is false at every "
+     "depth, so that all rounds run, or true at the first one, so that none does. A condition is of what the loop carries, such "
+     "as "
      "min(halted) >= 0.99. One that a config or `training` switches off is not warned of.",
      "until depth > 8   # in loop[8]", "until min(halted) >= 0.99"},
     {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},

@@ -7,6 +7,7 @@
 #include "frontend/sema/session/Session.h"
 #include <deque>
 #include <map>
+#include <set>
 
 namespace tenon::sema {
 
@@ -70,6 +71,7 @@ private:
   std::vector<NextValue> nextValues;
   std::map<uint32_t, std::vector<LoopState>> loopStates, depthStates; // by body, while it is evaluated: carried, collected
   std::map<std::pair<uint32_t, size_t>, AxisId> stateAxes;            // of a state, by the stacks that have a value per depth
+  std::set<uint32_t> openConditions; // bodies of whole loops whose condition neither a config nor numbers alone decide
 
   // ---- mistakes (Errors.cpp)
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
@@ -203,6 +205,9 @@ private:
   std::optional<bool> truthOfRounds(NodeId condition, uint32_t body) const;
   /// The same of one that sizes, indices and whole numbers decide, whatever their values.
   std::optional<bool> provedTruth(NodeId condition);
+  /// Says so where no values that the carries of a loop may have let its condition hold, or fail.
+  void warnOfRanges(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial, const std::vector<NodeId> &results);
+  Diagnostic *warnOfTruth(const Instance &instance, ast::Range range, bool truth);
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);

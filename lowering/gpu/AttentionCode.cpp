@@ -4,6 +4,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/code/FormParts.h"
 #include "lowering/code/Reductions.h"
+#include "lowering/gpu/MaskWords.h"
 
 using namespace mlir;
 
@@ -279,12 +280,16 @@ IndexRange AttentionCode::seen(bool ofKeys, Value first, Value last, int64_t sid
 TileVisibility AttentionCode::visibilityOf(ArrayRef<Mask> masks, Interval ofQueries, Interval ofKeys) {
   auto size = [&](AffineExpr formula) { return code.size(formula); };
   auto ofBatch = [&](int64_t operand) { return integer(operand, {}, {}); };
-  return MaskTiles(builder, operands.labels, size, ofBatch).over(masks, ofQueries, ofKeys);
+  auto ofPairs = [&](int64_t operand, Interval queries, Interval keys) {
+    return visibilityByWords(*this, operand, queries, keys);
+  };
+  return MaskTiles(builder, operands.labels, size, ofBatch, operands.stored.empty() ? MaskTiles::OfPairs() : ofPairs)
+      .over(masks, ofQueries, ofKeys);
 }
 
 SeenTiles AttentionCode::seenTiles(bool ofKeys, Interval own, int64_t side) {
   SmallVector<Mask> tests = operands.testsOfTiles();
-  if (llvm::none_of(tests, [&](const Mask &mask) { return decidesTiles(operands.labels, mask); }))
+  if (llvm::none_of(tests, [&](const Mask &mask) { return operands.decides(mask); }))
     return {};
   return [this, ofKeys, own, side, tests](Value first) {
     const Interval met{first, within(add(builder, first, number(side - 1)), ofKeys ? keys : queries)};

@@ -6,6 +6,12 @@
 
 namespace tenon::gpu {
 
+/// An index operand with a truth value for each query and key, whose tiles kernels ask for by words (MaskWords.h).
+struct StoredMask {
+  int64_t operand;
+  unsigned temporary; // of the op
+};
+
 /// The operands and attributes that tenon.attention and tenon.attention_grad have in common.
 struct AttentionOperands {
   template <class Op>
@@ -32,7 +38,8 @@ struct AttentionOperands {
   llvm::SmallVector<llvm::SmallVector<int64_t>> labels; // of the index operands
   std::vector<Mask> masks;
   std::optional<Mask> select;
-  llvm::SmallVector<MaskForm> places; // where no code computes the place
+  llvm::SmallVector<MaskForm> places;   // where no code computes the place
+  llvm::SmallVector<StoredMask> stored; // in the order of the first temporaries of a launch; none: pairs are tested alone
 
   /// Of queries, keys, values, tables, y and their gradients in memory.
   Type storage() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
@@ -55,7 +62,9 @@ struct AttentionOperands {
   llvm::SmallVector<Mask> testsOfTiles() const;
   /// Whether these take so many registers for a pair that fewer pairs are tested at a time.
   bool testsMuch() const;
-  /// Whether they are few, and whole tiles may pass each of them, or fail.
+  /// Whether a test may tell that no pair of a tile is visible, or with `negated` that all are.
+  bool decides(const Mask &mask, bool negated = false) const { return decidesTiles(labels, mask, negated, !stored.empty()); }
+  /// Whether they are few, and whole tiles may pass each of them, or fail, by places alone.
   bool areTestsOfPlaces() const;
   llvm::SmallVector<Value> tensors() const;
 

@@ -3,6 +3,7 @@
 #include "dialect/Places.h"
 #include "lowering/gpu/AttentionKernels.h"
 #include "lowering/gpu/GemmForm.h"
+#include "lowering/gpu/MaskWords.h"
 #include "lowering/gpu/TensorAttention.h"
 #include "lowering/gpu/TileWalk.h"
 #include "lowering/gpu/WarpgroupAttention.h"
@@ -167,6 +168,7 @@ LogicalResult generateAttention(AttentionOp op, LaunchSequence &sequence) {
     return failure();
   if (choice->form() == kWarpgroupForm)
     return generateWarpgroupAttention(op, operands, *choice, sequence);
+  addMaskWords(op.getLoc(), operands, sequence);
   auto number = [&](StringRef name) { return *choice->number(name); };
   if (choice->form() == kTensorForm)
     return generateTensorAttention(op, operands, {number("rows"), number("warp_rows"), number("keys"), number("registers")},

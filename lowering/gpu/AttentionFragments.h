@@ -77,7 +77,7 @@ public:
   void hide(Numbers &scores, const WarpPairs &pairs, const LineLimits &limits);
   /// Whether tiles without a hidden pair are known, whatever is tested beside bounds.
   bool knowsFull(llvm::ArrayRef<Mask> others) const {
-    return llvm::all_of(others, [&](const Mask &mask) { return decidesTiles(operands.labels, mask, /*negated=*/true); });
+    return llvm::all_of(others, [&](const Mask &mask) { return operands.decides(mask, /*negated=*/true); });
   }
   /// Whether dropout keeps a pair.
   llvm::SmallVector<Value> kept(const WarpPairs &pairs);

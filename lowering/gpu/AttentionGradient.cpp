@@ -1,5 +1,6 @@
 // tenon.attention_grad as up to three kernels: for tiles of queries, of keys, and of rows of tables. Each computes the scores
 // again and sums what is its own in a fixed order; no gradient is added to by two blocks.
+#include "lowering/gpu/MaskWords.h"
 #include "lowering/gpu/TensorAttention.h"
 #include "lowering/gpu/TensorAttentionGradient.h"
 #include "lowering/gpu/TileWalk.h"
@@ -96,6 +97,7 @@ LogicalResult generateAttentionGradient(AttentionGradOp op, LaunchSequence &sequ
   FailureOr<Choice> choice = sequence.choiceOf(op, forms);
   if (failed(choice))
     return failure();
+  addMaskWords(op.getLoc(), operands, sequence);
   auto number = [&](StringRef name) { return *choice->number(name); };
   if (choice->form() == kTensorForm)
     return addTensorGradients(op, operands, {number("side"), number("columns"), number("registers")}, sequence);

@@ -55,6 +55,9 @@ Launch attentionLaunch(StringRef name, Location location, const AttentionOperand
   // With vectors of tables, places that are computed and in f64 that would be too few. Without a limit the assembler would spill
   // some, to have more blocks at a time.
   const bool hasVectors = operands.table || operands.keyTable || operands.valueTable;
+  for (const StoredMask &mask : operands.stored)
+    launch.temporaries.push_back(mask.temporary);
+  launch.onlyRead = launch.temporaries;
   launch.registers = hasVectors || operands.placeCode || operands.element().isF64() ? 255 : 128;
   launch.blocks = [batches = operands.batches(), side, heads, lines](EntryCode &code) {
     auto &builder = code.builder;

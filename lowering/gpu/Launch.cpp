@@ -68,7 +68,7 @@ LaunchSequence::Arguments LaunchSequence::argumentsOf(const Launch &launch) {
   llvm::append_range(arguments.addresses, launch.places);
   arguments.firstTemporary = arguments.addresses.size();
   for (unsigned number : launch.temporaries)
-    arguments.addresses.push_back({temporaryPlace(number), temporaryBytes(number), true});
+    arguments.addresses.push_back({temporaryPlace(number), temporaryBytes(number), !llvm::is_contained(launch.onlyRead, number)});
   return arguments;
 }
 

@@ -126,9 +126,10 @@ struct Launch {
   int64_t threads = 1;                      // a multiple of 32, or 1
   bool draws = false;                       // the kernel reads `seed` and `step`
   std::function<void(KernelCode &)> body;
-  int64_t shared = 0;                     // bytes of KernelCode::dynamicShared
-  int64_t registers = 0;                  // the most that a thread may have; 0: as the assembler finds best
-  llvm::SmallVector<TensorMap> maps = {}; // of tensors that are among `reads`
+  int64_t shared = 0;                        // bytes of KernelCode::dynamicShared
+  int64_t registers = 0;                     // the most that a thread may have; 0: as the assembler finds best
+  llvm::SmallVector<TensorMap> maps = {};    // of tensors that are among `reads`
+  llvm::SmallVector<unsigned> onlyRead = {}; // those of `temporaries` that an earlier launch has written
 };
 
 /// A kernel as the runtime's table has it.

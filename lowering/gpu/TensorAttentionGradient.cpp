@@ -100,7 +100,7 @@ LogicalResult addTensorGradients(AttentionGradOp op, const AttentionOperands &op
     for (Value result : {part.byScores, part.byWeights, part.byPosition})
       if (result)
         launch.writes.push_back(result);
-    launch.temporaries = {statistics};
+    launch.temporaries.push_back(statistics);
     launch.body = [&](KernelCode &code) { TensorGradient(op, code, operands, own, part).emit(); };
     sequence.add(launch);
   }

@@ -12,7 +12,7 @@ TensorGradient::TensorGradient(AttentionGradOp op, KernelCode &code, const Atten
       layout(layoutOf(op, operands, part.rows)), ringSize(ringElements(op, operands, tile, part)),
       isEarly(ringSize >= layout.ownElements() + layout.stageElements(tile.side)), on(code, operands),
       group(part.rows == Rows::Keys ? operands.heads() / operands.keyHeads() : 1), f32(builder.getF32Type()),
-      statisticsOfAll(code.temporary(0)) {}
+      statisticsOfAll(code.temporary(unsigned(operands.stored.size()))) {}
 
 void TensorGradient::enter() {
   Value rows = on.number(tile.kRows), blocks = ceilDivide(builder, count(part.rows), rows);

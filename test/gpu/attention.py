@@ -36,6 +36,8 @@ PREFIX = ('{test = "le", rest = affine_map<() -> (-40)>, key = 1 : i64, operands
 # What holds for no pair, which no interval tells.
 ODD = test("eq", by("mod", 64, "key", 2), rest="-1")
 NEVER = ('{test = "le", rest = affine_map<() -> (1)>, operands = array<i64: 1>, coefficients = array<i64: 1>}')
+# Stored: a truth value for each query and key, by blocks of a table (TABLES).
+STORED = '{test = "holds", operand = 3 : i64}'
 RELATIVE = '{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}'
 BACKWARDS = '{rest = affine_map<(d0, d1, d2) -> (d0 + d1 - 1)>, query = 1 : i64, key = -1 : i64}'
 
@@ -62,6 +64,7 @@ ROOTED = """ ({
     "tenon.yield"(%value, %slope) : (f32, f32) -> ()
   })"""
 
+BLOCKS = 5  # of a drawn table, on each side
 # Queries that are rows of a whole, for what dropout draws.
 ROWS = ", drawn_at = 1 : i64, drawn_of = affine_map<(d0, d1, d2) -> (d0 + 70)>"
 
@@ -88,6 +91,16 @@ CASES = {
     "summaries": {"mask": f'{CAUSAL}, ["or", {SAME_BLOCK}, {SUMMARIES}]', "heads": 1},
     "prefix": {"mask": f'["or", {CAUSAL}, {PREFIX}]', "heads": 1},
     "blocks_relative": {"mask": SAME_BLOCK, "place": RELATIVE, "heads": 1},
+    "stored": {"mask": STORED, "table": "diagonal"},
+    "stored_by_pair": {"mask": f'["or", {STORED}, {NEVER}]', "table": "diagonal"},
+    "stored_drawn": {"mask": STORED, "table": (16, 64), "rate": 0.1},
+    "stored_rare": {"mask": STORED, "table": "rare", "heads": 1, "width": 16, "value_width": 16},
+    "stored_most": {"mask": f'["not", {STORED}]', "table": "rare", "heads": 1, "width": 16, "value_width": 16},
+    "stored_groups": {"mask": f'["or", {STORED}, {FIRST_KEYS}], {LENGTHS}', "table": (32, 50), "heads": 4, "key_heads": 2,
+                      "width": 32, "value_width": 32},
+    "stored_hidden": {"mask": f'["not", {STORED}], {WINDOW}', "table": (64, 16), "heads": 1},
+    "stored_wide": {"mask": f'{STORED}, {SAME_BLOCK}', "table": (40, 24), "heads": 1, "width": 128, "value_width": 128},
+    "stored_relative": {"mask": STORED, "table": (64, 64), "place": RELATIVE, "heads": 1},
     "backwards": {"place": BACKWARDS, "width": 32, "value_width": 48, "heads": 1},
 }
 # Those that warpgroups take, forward.
@@ -119,13 +132,44 @@ def drawn(draw, depth=2):
     return f'["{kind}", {", ".join(drawn(draw, depth - 1) for _ in range(1 if kind == "not" else 2))}]'
 
 
+def stored(table):
+    """The mask that is stored: the diagonal of blocks of 64; one pair of 521; or drawn truth values for blocks of so many queries
+    and keys."""
+    queries, keys = (64, 64) if isinstance(table, str) else table
+    seen = tensor(["d0", "d0 + d1"], "i1")
+    shows = "      %x = arith.cmpi eq, %a, %b : index" if table == "diagonal" else """\
+      %step = arith.constant 211 : index
+      %prime = arith.constant 521 : index
+      %zero = arith.constant 0 : index
+      %times = arith.muli %i, %step : index
+      %sum = arith.addi %times, %j : index
+      %rest = arith.remsi %sum, %prime : index
+      %x = arith.cmpi eq, %rest, %zero : index""" if table == "rare" else f"""\
+      %row = arith.minsi %a, %last : index
+      %column = arith.minsi %b, %last : index
+      %x = tenon.at %blocks[%row, %column] : tensor<{BLOCKS}x{BLOCKS}xi1> -> i1"""
+    return f"""  %seen = tenon.nest affine_map<(d0, d1, d2) -> (d0)> : {seen} {{
+    ^bb0(%i: index):
+    tenon.each affine_map<(d0, d1, d2) -> (d0 + d1)> {{
+    ^bb0(%j: index):
+      %rows = arith.constant {queries} : index
+      %columns = arith.constant {keys} : index
+      %last = arith.constant {BLOCKS - 1} : index
+      %a = arith.floordivsi %i, %rows : index
+      %b = arith.floordivsi %j, %columns : index
+{shows}
+      tenon.put 0[%i, %j], %x : i1
+    }}
+  }}"""
+
+
 def tensor(sizes, element):
     shape = "".join(f"{size}x" if str(size).isdigit() else "?x" for size in sizes)
     return f"tensor<{shape}{element}, affine_map<(d0, d1, d2) -> ({', '.join(map(str, sizes))})>>"
 
 
 def function(name, options, width=64, value_width=64, heads=2, key_heads=None, mask="", rate=0.0, step="", place="",
-             rows=""):
+             rows="", table=None):
     key_heads = key_heads or heads
     keys = "d0 + d1"
     types = {"q": tensor(["d2", "d0", heads, width], options.type), "k": tensor(["d2", keys, key_heads, width], options.type),
@@ -133,24 +177,26 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
              "dy": tensor(["d2", "d0", heads, value_width], options.type)}
     row = tensor(["d2", heads, "d0"], "f32")
     relative = {"p": types["q"], "r": tensor(["2 * d0 + d1", heads, width], options.type)} if place else {}
+    given = {"blocks": f"tensor<{BLOCKS}x{BLOCKS}xi1>"} if table else {}
+    made = {"seen": tensor(["d0", keys], "i1")} if table else {}
     indices = {"length": tensor(["d2"], "i32"), "ofQuery": tensor(["d2", "d0"], "i32"),
                "ofKey": tensor(["d2", keys], "i32")}
     bounds = {"length": 150, "ofQuery": 70 if rows else 3, "ofKey": 3}
-    shared = ["q", "k", "v", *relative, *indices]
-    every = {**types, **relative, **indices}
-    labels = "[array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>]"
+    shared = ["q", "k", "v", *relative, *indices, *made]
+    every = {**types, **relative, **indices, **given}
+    labels = f"[array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>{', array<i64: 1, 2>' if table else ''}]"
     attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, "
                   f"rate = {rate} : f64, site = 5 : i64{rows}")
-    present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 3, 0"
+    present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, {3 + len(made)}, 0"
     names = ", ".join(f"%{one}" for one in shared)
-    of_shared = ", ".join(every[one] for one in shared)
+    of_shared = ", ".join((every | made)[one] for one in shared)
     results = {"dq": types["q"], "dk": types["k"], "dv": types["v"]}
     if place:
         results |= {"dp": types["q"], "dr": tensor(["d2", "2 * d0 + d1", heads, width], "f32")}
     arguments = ", ".join(f"%{one}: {every[one]}" + (f" {{test.bound = {bounds[one]} : i64}}" if one in bounds else "")
                           for one in every)
     chosen = f" {{tenon.chosen = {{{options.target} = {options.chosen}}}}}" if options.chosen else ""
-    lines = [f"func.func @{name}(%I: index, %M: index, %B: index, {arguments}) {{",
+    lines = [f"func.func @{name}(%I: index, %M: index, %B: index, {arguments}) {{", *([stored(table)] if table else []),
              f'  %y, %m, %s = "tenon.attention"({names}) <{{operandSegmentSizes = array<i32: {present}>, {attributes}}}>'
              f"{step}{chosen if options.forward else ''} : ({of_shared}) -> ({types['dy']}, {row}, {row})"]
     outputs = {"y": types["dy"], "m": row, "s": row}
@@ -174,8 +220,8 @@ def main():
     parser.add_argument("--heads", type=int)
     parser.add_argument("cases", nargs="+")
     options = parser.parse_args()
-    known = WARPGROUPS if options.forward else CASES
-    for name in known if options.cases == ["all"] else options.cases:
+    known = CASES | WARPGROUPS if options.forward else CASES
+    for name in (WARPGROUPS if options.forward else CASES) if options.cases == ["all"] else options.cases:
         case = {"mask": drawn(random.Random(name)), "heads": 1} if name.startswith("drawn") else known[name]
         print(function(name, options, **case | ({"heads": options.heads} if options.heads else {})))
 

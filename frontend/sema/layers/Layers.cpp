@@ -107,11 +107,19 @@ void Checker::untilStatement(const Instance &instance, const ast::Stmt &statemen
   if (!truth)
     truth = provedTruth(node);
   if (truth && (*truth || isWhole))
-    if (auto *mistake = session.warning("T0117", statement.value->range,
-                                        *truth ? "`until` is true from the start: loop " + instance.name + " runs no round"
-                                               : "`until` is true at no depth: loop " + instance.name + " always runs " +
-                                                     text(instance.count) + " rounds"))
-      mistake->notes.push_back({"help", "the condition is asked in front of each round: say it of what the rounds change"});
+    warnOfTruth(instance, statement.value->range, *truth);
+  else if (isWhole)
+    openConditions.insert(body);
+}
+
+Diagnostic *Checker::warnOfTruth(const Instance &instance, ast::Range range, bool truth) {
+  auto *mistake = session.warning("T0117", range,
+                                  truth ? "`until` is true from the start: loop " + instance.name + " runs no round"
+                                        : "`until` is true at no depth: loop " + instance.name + " always runs " +
+                                              text(instance.count) + " rounds");
+  if (mistake)
+    mistake->notes.push_back({"help", "the condition is asked in front of each round: say it of what the rounds change"});
+  return mistake;
 }
 
 Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments,

@@ -172,6 +172,7 @@ Storey Checker::callStorey(StackCall &call, std::vector<Value> arguments, int64_
               text(instance.count));
     return {};
   }
+  warnOfRanges(call, body, initial, results);
   const Size count = graph.entry.stacks[body].count;
   const bool alone = rounds.storeys.empty() && count == *subtract(instance.count, Size(first));
   if (count != instance.count)

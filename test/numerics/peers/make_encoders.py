@@ -2,6 +2,7 @@
 import dataclasses
 import math
 
+import draws
 import torch
 import transformers
 from torch import nn
@@ -11,9 +12,9 @@ from transformers.models.nezha import modeling_nezha
 
 def body(case, kind, **more):
     at = {**case.dims, **case.configs}
-    return kind(vocab_size=at["V"], hidden_size=at["D"], num_hidden_layers=at["N"], num_attention_heads=3, intermediate_size=100,
-                max_position_embeddings=29, hidden_dropout_prob=0, attention_probs_dropout_prob=0, classifier_dropout=0,
-                pad_token_id=1 if kind is transformers.RobertaConfig else 0, **more)
+    return kind(vocab_size=at["V"], hidden_size=at["D"], num_hidden_layers=at["N"], num_attention_heads=at["D"] // 24,
+                intermediate_size=100, max_position_embeddings=29, hidden_dropout_prob=0, attention_probs_dropout_prob=0,
+                classifier_dropout=0, pad_token_id=1 if kind is transformers.RobertaConfig else 0, **more)
 
 
 def sees(given, name="len", ids="ids"):
@@ -229,6 +230,51 @@ def electra_generator(case):
     return electra(side, transformers.ElectraForMaskedLM), compute
 
 
+class Electra(nn.Module):
+    """Generator and discriminator with one module of tables, under the names of the discriminator's file and Tenon's own."""
+
+    def __init__(self, generator, discriminator):
+        super().__init__()
+        generator.electra.embeddings = discriminator.electra.embeddings
+        generator.generator_lm_head.weight = discriminator.electra.embeddings.word_embeddings.weight
+        self.sides = (generator, discriminator)  # no submodules: parameters have the names that follow
+        self.electra, self.discriminator_predictions = discriminator.electra, discriminator.discriminator_predictions
+        self.generator, self.generator_head = generator.electra, nn.Module()
+        self.generator_head.bias = generator.generator_lm_head.bias
+        self.generator_head.dense = generator.generator_predictions.dense
+        self.generator_head.norm = generator.generator_predictions.LayerNorm
+
+    def draw(self, logits, step):
+        """The tokens that Tenon draws; none may be so near that f32 draws another."""
+        rows, width = logits.flatten(0, 1).shape
+        sums = logits.detach().flatten(0, 1) + torch.tensor(draws.noise(draws.site("random6"), step, rows, width))
+        best = sums.topk(2).values
+        assert (best[:, 0] - best[:, 1]).min() > 1e-3
+        return sums.argmax(1).view(logits.shape[:-1])
+
+    def forward(self, given, step):
+        generator, discriminator = self.sides
+        found = generator(input_ids=given["masked"], token_type_ids=given["seg"], attention_mask=sees(given)).logits
+        logits, words, fake = picked(found, given["at"]), given["ids"].gather(1, given["at"]), given["ids"].clone()
+        for b, row in enumerate(self.draw(logits, step).tolist()):
+            for k, token in enumerate(row):
+                if given["weight"][b, k] > 0:
+                    fake[b, given["at"][b, k]] = token
+        suspicion = discriminator(input_ids=fake, token_type_ids=given["seg"], attention_mask=sees(given)).logits
+        each = F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none") * given["weight"].flatten()
+        seen = F.binary_cross_entropy_with_logits(suspicion, (fake != given["ids"]).double(), reduction="none") * sees(given)
+        return each.sum() / (given["weight"].sum() + 1e-6), seen.sum() / (sees(given).sum() + 1e-6), logits
+
+
+def electra_joint(case):
+    def compute(module, given, step):
+        mlm, rtd, logits = module(given, step or 0)
+        found = asked(module.sides[1], given, output_hidden_states=True)
+        return mlm + 50 * rtd, {"filled": logits, "h": found.hidden_states[-1], "verdict": found.logits}, (step or 0) + 1
+    side = dataclasses.replace(case, configs=case.configs | {"D": case.configs["Q"], "N": case.configs["NG"]})
+    return Electra(electra(side, transformers.ElectraForMaskedLM), electra(case, transformers.ElectraForPreTraining)), compute
+
+
 BERT = transformers.BertConfig
 MODELS = {
     "bert": pretraining(transformers.BertForPreTraining, BERT, "bert"),
@@ -242,4 +288,5 @@ MODELS = {
     "bert_span": heads(transformers.BertForQuestionAnswering, span),
     "bert_tag": heads(transformers.BertForTokenClassification, tag, num_labels=9),
     "bert_choice": heads(transformers.BertForMultipleChoice, classify),
-    "electra_classify": electra_classify, "electra_generator": electra_generator, "unilm": unilm, "mtdnn": mtdnn}
+    "electra_classify": electra_classify, "electra_generator": electra_generator, "electra": electra_joint, "unilm": unilm,
+    "mtdnn": mtdnn}

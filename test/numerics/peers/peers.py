@@ -7,7 +7,7 @@ values/CASE.json says what the public implementation gave in float64 (make.py), 
 compiled with a recipe of these sizes; weights go in and gradients come out under the public names, so that the `names` tables
 are tested too.
 --spoil makes one deliberate mistake, which has to be noticed: `weight` (one weight off by a millionth, in f32 a hundredth),
-`sign` (of one gradient), `step` (the losses of one step more).
+`sign` (of one gradient), `step` (the losses of one step more), `draws` (those of another seed).
 """
 import argparse
 import glob
@@ -46,7 +46,7 @@ class Peer:
         self.options, self.folder, self.case = options, folder, families.CASES[options.case]
         with open(os.path.join(HERE, "values", options.case + ".json"), encoding="utf-8") as file:
             self.values = json.load(file)
-        self.good = True
+        self.good, self.seed = True, int(options.spoil == "draws")
 
     def compile(self):
         """The specification with a recipe of its own: all its entries that are compared, and the training step."""
@@ -123,7 +123,7 @@ class Peer:
         """Under the public names: each takes the place of its parameter, and is saved."""
         model = self.opened("train")
         self.give(model, 0)
-        model.run(gradients_only=True)
+        model.run(gradients_only=True, seed=self.seed)
         for name in model.parameters():
             model.set_parameter(name, model.gradient(name))
         path = os.path.join(self.folder, "gradients.safetensors")
@@ -151,7 +151,7 @@ class Peer:
         named = self.values["losses"]
         for step in range(len(named) + first):
             self.give(model, step)
-            found = model.run(step=step)
+            found = model.run(step=step, seed=self.seed)
             if step >= first:
                 got = found["loss"].values[0]
                 want = named[step - first]
@@ -165,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=sorted(families.CASES))
     parser.add_argument("--f64", action="store_true")
-    parser.add_argument("--spoil", choices=["weight", "sign", "step"])
+    parser.add_argument("--spoil", choices=["weight", "sign", "step", "draws"])
     parser.add_argument("--folder", help="keep the files here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
