@@ -96,6 +96,8 @@ public:
     }
     if (stopped)
       return policies; // what is unused was perhaps not looked at
+    if (const Setting *init = recipe.find("init"))
+      checkGrow(*init, params);
     if (groups)
       for (size_t i = 0; i < groups->elements.size(); ++i)
         reportUnused(*groups->elements[i], used[i], params);
@@ -196,20 +198,34 @@ private:
   }
 
   void reportUnused(const Setting &patterns, const std::vector<bool> &used, const std::vector<Param> &params) {
-    for (size_t i = 0; i < used.size(); ++i) {
-      if (used[i])
-        continue;
-      Diagnostic &error = diagnostics.error("T0640", patterns.elements[i]->range,
-                                            "no parameter matches \"" + patterns.elements[i]->text + "\"", "matches nothing");
-      std::vector<std::string> paths;
-      for (const Param &param : params)
-        paths.push_back(param.path);
-      if (std::string near = nearest(patterns.elements[i]->text, paths); !near.empty())
-        error.notes.emplace_back("help", "did you mean \"" + near + "\"?");
-      else if (!paths.empty())
-        error.notes.emplace_back("help",
-                                 "parameters are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
-    }
+    for (size_t i = 0; i < used.size(); ++i)
+      if (!used[i])
+        reportUnused(*patterns.elements[i], params);
+  }
+  void reportUnused(const Setting &pattern, const std::vector<Param> &params) {
+    Diagnostic &error =
+        diagnostics.error("T0640", pattern.range, "no parameter matches \"" + pattern.text + "\"", "matches nothing");
+    std::vector<std::string> paths;
+    for (const Param &param : params)
+      paths.push_back(param.path);
+    if (std::string near = nearest(pattern.text, paths); !near.empty())
+      error.notes.emplace_back("help", "did you mean \"" + near + "\"?");
+    else if (!paths.empty())
+      error.notes.emplace_back("help",
+                               "parameters are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
+  }
+
+  /// `grow` of `load` names parameters, none of a stack: a table is not in one.
+  void checkGrow(const Setting &init, const std::vector<Param> &params) {
+    const Setting *grow = keywordOf(&init, "grow");
+    auto check = [&](const Setting &name) {
+      if (std::none_of(params.begin(), params.end(), [&](const Param &param) { return param.path == name.text; }))
+        reportUnused(name, params);
+    };
+    if (grow && grow->elements.empty())
+      check(*grow);
+    for (size_t i = 0; grow && i < grow->elements.size(); ++i)
+      check(*grow->elements[i]);
   }
 
   const RecipeContext &context;

@@ -6,6 +6,9 @@ using namespace mlir;
 
 namespace tenon {
 
+/// What makes a head a part of the batch, which a table cannot have.
+static constexpr llvm::StringLiteral kMaskedHead = " (one that a mask depends on is of the batch)";
+
 /// An operand of a contraction whose result has labels `ofResult`.
 static Labelled operandOf(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> ofResult) {
   Labelled operand{value, {}};
@@ -128,7 +131,7 @@ std::optional<std::string> ScoreReader::addFunction(const Labelled &score, const
 std::string ScoreReader::addTable(Labelled table, const Read &read, const Weight &weight) {
   for (const Weight::Tensor &tensor : weight.tensors)
     if (!tensor.value.only({kHead}))
-      return "it is a table, and its factor depends on more than the head";
+      return "it is a table, and its factor depends on more than the head" + kMaskedHead.str();
   std::string why = checkPlace(read);
   if (why.empty())
     scoreTables.push_back({weighted(table, weight.tensors), weight.number, read});
@@ -249,7 +252,7 @@ std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, co
       return addPosition(a, b, index, gather.getClamp(), weight);
   }
   if (!x.only({kPlace, kHead}))
-    return "its table has a dimension of the batch, the query or the key";
+    return "its table has a dimension of the batch, the query or the key" + kMaskedHead.str();
   std::string why;
   std::optional<Read> read = readAt(index, gather.getClamp(), why);
   return read ? addTable(x, *read, weight) : why;

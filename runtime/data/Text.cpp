@@ -237,8 +237,8 @@ std::string lowerCase(std::string_view text) {
 
 size_t heldOutBegin(std::string_view text, double fraction) {
   size_t cut = text.size() - static_cast<size_t>(static_cast<double>(text.size()) * fraction);
-  size_t line = text.find('\n', cut);
-  if (line != std::string_view::npos && line - cut < 4096)
+  size_t line = text.find('\n', cut); // its end leaves at least half of what is to be held out, or the line is cut
+  if (line != std::string_view::npos && line - cut < std::min<size_t>(4096, (text.size() - cut) / 2))
     return line + 1;
   while (cut < text.size() && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80)
     ++cut;

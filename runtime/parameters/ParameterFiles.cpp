@@ -107,7 +107,11 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
         complete = false;
         continue;
       }
-      Status status = file.readReals(*entry, piece.publicFirst, piece.count, type, values.data() + piece.ownFirst * size);
+      const uint64_t count = std::min(piece.count, entry->elements()); // fewer: the rest of what grows keeps its values
+      if (count < piece.count)
+        if (Status status = parameters.getAt(first.place, values.data(), arena); status.failed())
+          return status;
+      Status status = file.readReals(*entry, piece.publicFirst, count, type, values.data() + piece.ownFirst * size);
       if (status.failed())
         return status;
       if (piece.transpose)
@@ -185,6 +189,17 @@ struct Examination {
   LoadReport report;
   std::set<std::string> used, unfit; // tensors: looked at; of another shape, which stay unread
 
+  /// Whether the file has the first rows of a parameter that may have more.
+  bool grows(const Piece &piece, const std::string &own) {
+    const SafetensorsEntry *entry = options.grow.count(own) ? file.find(piece.tensor) : nullptr;
+    const bool isWhole = piece.publicFirst == 0 && !piece.transpose && piece.count == uint64_t(piece.place.info->elements);
+    if (!entry || !isWhole || piece.shape.empty() || entry->shape.size() != piece.shape.size() ||
+        entry->shape[0] >= piece.shape[0] || !std::equal(entry->shape.begin() + 1, entry->shape.end(), piece.shape.begin() + 1))
+      return false;
+    report.grown.push_back({own, entry->shape[0]});
+    return true;
+  }
+
   /// A `tensor` that is to be read into `own`.
   void examine(const std::string &own, const std::string &tensor, const Shape &shape, const Shape &fine, bool typeFits) {
     const SafetensorsEntry *entry = file.find(tensor);
@@ -216,7 +231,8 @@ struct Examination {
           findings.wrong.push_back(*problem);
       }
       std::string own = piece.place.info->elementName(piece.place.stackIndex);
-      examine(own, piece.tensor, piece.shape, piece.fine, !entry || isReal(entry->type));
+      const Shape shape = grows(piece, own) ? entry->shape : piece.shape, fine = shape == piece.shape ? piece.fine : shape;
+      examine(own, piece.tensor, shape, fine, !entry || isReal(entry->type));
       if (entry && !unfit.count(piece.tensor) && (report.loaded.empty() || report.loaded.back() != own))
         report.loaded.push_back(own);
     }

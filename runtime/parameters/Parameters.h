@@ -34,17 +34,19 @@ struct ModelState {
 };
 
 struct LoadOptions {
-  std::string scheme;        // empty: Tenon's own names
-  bool allowMissing = false; // keep the present value of what the file lacks
-  bool allowExtra = false;   // ignore tensors that no parameter takes
-  bool allowOther = false;   // keep the present value where the file has another shape
+  std::string scheme;              // empty: Tenon's own names
+  bool allowMissing = false;       // keep the present value of what the file lacks
+  bool allowExtra = false;         // ignore tensors that no parameter takes
+  bool allowOther = false;         // keep the present value where the file has another shape
+  std::set<std::string> grow = {}; // Tenon's names of parameters that may have more rows than the file, which keep their values
 };
 struct LoadReport {
   std::vector<std::string> loaded, missing, extra; // `loaded`, `missing`: Tenon's names; `extra`: the file's
   struct Stayed {
     std::string name, reason; // Tenon's name; "FILE lacks it", or both shapes
   };
-  std::vector<Stayed> stayed; // what keeps its value: the missing ones and those of another shape
+  std::vector<Stayed> stayed;                          // what keeps its value: the missing ones and those of another shape
+  std::vector<std::pair<std::string, uint64_t>> grown; // Tenon's names, and the rows that the file has
 };
 
 /// Not thread-safe; a context reads and writes the arenas only inside Context::run.

@@ -133,9 +133,12 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
       return status;
   if (const JsonValue *value = settings.find("init")) {
     Call call(*value, "init");
-    if (call.name != "load")
-      return inputError("init must be load(file) or load(file, names = scheme)");
-    return firstError({call.text(0, "file", recipe.initFile), call.text(1, "names", recipe.initScheme), call.finish()});
+    if (auto known = call.check("initial weights"); !known.ok())
+      return known.status();
+    call.take("file", recipe.initFile);
+    call.take("names", recipe.initScheme);
+    call.take("grow", recipe.initGrow);
+    return call.finish();
   }
   return {};
 }

@@ -58,8 +58,9 @@ struct Recipe {
   int64_t patience = 0; // stop = patience(N): evaluations without a better one that end the run; 0: never
   uint64_t seed = 0;
   std::optional<AverageSetting> average;
-  std::optional<int64_t> plateau;   // schedule = plateau(patience = ..): evaluations without a better one that it waits for
-  std::string initFile, initScheme; // init = load(file, names = scheme)
+  std::optional<int64_t> plateau;    // schedule = plateau(patience = ..): evaluations without a better one that it waits for
+  std::string initFile, initScheme;  // init = load(file, names = scheme)
+  std::vector<std::string> initGrow; // grow = (..): parameters that may have more rows than the file
   /// At least one.
   std::vector<TaskRecipe> allTasks() const {
     return tasks.empty() ? std::vector{TaskRecipe{"", data, valid, 1, {}, sizes}} : tasks;

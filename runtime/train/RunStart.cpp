@@ -41,6 +41,7 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
   load.allowMissing = load.allowExtra = true;
   load.allowOther = options.partial;
+  load.grow = {session.recipe.initGrow.begin(), session.recipe.initGrow.end()};
   auto report = parameters.load(file, load);
   if (!report.ok())
     return report.status();
@@ -49,6 +50,8 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
                          runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
                          runtime::counted(report->extra.size(), "unused tensor")));
+  for (const auto &[name, rows] : report->grown)
+    notes.push_back(concat(name, ": the file has ", runtime::counted(rows, "row"), ", those behind them stay initial"));
   if (options.partial)
     for (const runtime::LoadReport::Stayed &one : report->stayed)
       notes.push_back(concat(one.name, " stays initial: ", one.reason));

@@ -125,6 +125,8 @@ TEST(Text, HeldOutPartsMeetAndCutLines) {
   size_t cut = heldOutBegin(text, 0.05);
   EXPECT_EQ(text[cut - 1], '\n');
   EXPECT_NEAR(static_cast<double>(text.size() - cut), 0.05 * static_cast<double>(text.size()), 12);
+  const std::string line = std::string(1000, 'a') + "\n"; // a cut at its end would hold out nothing
+  EXPECT_EQ(heldOutBegin(line, 0.1), 901u);
 }
 
 TEST(Text, SentencesAndDocuments) {

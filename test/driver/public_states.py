@@ -21,11 +21,13 @@ train Normed as small { bind B = 4  data = arrays(x = "x.npy")  loss = size  opt
 ROWS = [[0.5, -1.25, 2.0], [1.5, 0.75, -0.5]]
 
 
-def write(path, tensors):
+def write(path, tensors, columns=0):
+    """Vectors, or with `columns` matrices of so many."""
     header, data = {}, b""
     for name, values in tensors.items():
         packed = struct.pack(f"<{len(values)}d", *values)
-        header[name] = {"dtype": "F64", "shape": [len(values)], "data_offsets": [len(data), len(data) + len(packed)]}
+        shape = [len(values) // columns, columns] if columns else [len(values)]
+        header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [len(data), len(data) + len(packed)]}
         data += packed
     text = json.dumps(header).encode()
     with open(path, "wb") as file:
@@ -88,9 +90,10 @@ def compare(folder):
     print(f"running statistics of {len(names) // 2} layers under public names" if good else "WRONG")
 
 
-if sys.argv[1] == "make":
-    make(sys.argv[2])
-elif sys.argv[1] == "compare":
-    compare(sys.argv[2])
-else:
-    sys.exit(0 if check(sys.argv[2], "--spoil" in sys.argv) else 1)
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(sys.argv[2])
+    elif sys.argv[1] == "compare":
+        compare(sys.argv[2])
+    else:
+        sys.exit(0 if check(sys.argv[2], "--spoil" in sys.argv) else 1)

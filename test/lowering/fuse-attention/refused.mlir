@@ -139,7 +139,7 @@ func.func @bias_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>,
 // CHECK: tenon.attend
 func.func @scale_of_a_table(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>, %f: tensor<5xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term number 2: it is a table, and its factor depends on more than the head; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{score term number 2: it is a table, and its factor depends on more than the head (one that a mask depends on is of the batch); not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) factor(%f) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3], [1]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<2x7x4x6xf32>, tensor<5xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>

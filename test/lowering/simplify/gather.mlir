@@ -35,7 +35,7 @@ func.func @few_rows(%q: tensor<2x3x8xf32>, %table: tensor<64x8xf32>, %ids: tenso
   return
 }
 
-// WHY: gather.mlir:[[#@LINE+5]]:8: remark: [Missed] declined | Category:simplify | Remark="a large table of which the data ask for rows"
+// WHY: gather.mlir:[[#@LINE+6]]:8: remark: [Missed] declined | Category:simplify | Remark="a large table of which the data ask for rows"
 // CHECK-LABEL: func.func @vocabulary
 // CHECK: %[[KEYS:.*]] = tenon.gather
 // CHECK: tenon.dot %{{.*}}, %[[KEYS]]

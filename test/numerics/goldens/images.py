@@ -52,7 +52,7 @@ def log_softmax(row):
 def trained(case, artifact, made, both, kind):
     """Log-probabilities of both images in training mode, from the losses of all labels, and the statistics after one step."""
     model = library.Model(artifact, "train", {}, case.tier)
-    for name, values in made.items():
+    for name, values in ((name, values) for name, values in made.items() if "running_" not in name):
         model.set_parameter(own_name(name), Tensor(kind, values.shape, values.values))
     model.set_input("image", both)
     rows, states = [[], []], None
@@ -72,6 +72,10 @@ def resnet(case):
     made = {name: weights.filled(name, shape, 0.05) for name, shape in public_shapes(wide).items()}
     if case.options.spoil == "weight":
         made["layer2.0.conv2.weight"].values[-5] += 1e-2
+    for norm in [name[:-len("weight")] for name in made if name.endswith(".weight") and len(made[name].shape) == 1]:
+        channels = made[norm + "weight"].shape  # no statistics yet
+        made[norm + "running_mean"] = Tensor("f64", channels, [0.0] * channels[0])
+        made[norm + "running_var"] = Tensor("f64", channels, [1.0] * channels[0])
     path = os.path.join(case.folder, "weights.safetensors")
     save_safetensors(path, made)
     kind, precision = ("f64", ["--f64"]) if case.options.f64 else ("f32", [])

@@ -1,0 +1,39 @@
+"""Files of grow.test, and what training by them leaves."""
+import os
+import struct
+import sys
+
+from public_states import npy, read, write
+
+SPEC = """model Words {
+  config V = 6, D = 2
+  dim    B
+  in     x: [B, V]
+  param  table: [V, D] = 0.5
+  let    y = dot[V](x, table)
+  out    y
+  loss   size = mean(y * y)
+}
+train Words as small {
+  bind      B = 4
+  data      = arrays(x = "x.npy")
+  init      = load("small.safetensors", grow = ("table"))
+  loss      = size
+  optimizer = sgd(lr = 1e-30)
+  steps     = 1
+}
+"""
+ROWS = [0.25, -1.0, 2.0, 0.125, -0.75, 3.0, 1.5, -2.5]
+
+folder = sys.argv[2]
+if sys.argv[1] == "make":
+    with open(os.path.join(folder, "words.tn"), "w", encoding="utf-8") as file:
+        file.write(SPEC)
+    npy(os.path.join(folder, "x.npy"), [[float(i == c) for c in range(6)] for i in range(8)])
+    write(os.path.join(folder, "small.safetensors"), {"table": ROWS}, 2)
+    write(os.path.join(folder, "narrow.safetensors"), {"table": ROWS}, 1)
+else:
+    found = list(struct.unpack("<12f", read(folder)["table"][1]))
+    expected = ROWS + [0.5] * (3 if "--spoil" in sys.argv else 4)
+    print("the file's 4 rows, and 2 initial ones" if found == expected else f"WRONG: {found}")
+    sys.exit(0 if found == expected else 1)
