@@ -242,6 +242,29 @@ Bounds PlainBounds::total(const Node &node) const {
   return result;
 }
 
+/// What stands in a window is an element, or outside of the tensor `fill`.
+Bounds PlainBounds::windows(const Node &node) const {
+  const bool padded = std::any_of(node.windows.begin(), node.windows.end(), [](const WindowSteps &steps) {
+    return steps.padLow || steps.padHigh;
+  });
+  return padded ? either(operand(node, 0), number(int64_t(node.number), int64_t(node.number))) : operand(node, 0);
+}
+
+/// What a result of a loop or scan is in its body, and what it is where no round runs; nothing for other results.
+std::vector<NodeId> PlainBounds::loopResult(const Node &result) const {
+  const Node &loop = entry.nodes[result.operands[0]];
+  if (!isLoop(loop) || loop.index >= entry.stacks.size())
+    return {};
+  const StackInfo &info = entry.stacks[loop.index];
+  const unsigned inBody = bodyResultOf(info, result.index);
+  if (inBody >= info.results.size())
+    return {};
+  std::vector<NodeId> made = {info.results[inBody]};
+  if (inBody < info.carries)
+    made.push_back(loop.operands[inBody]);
+  return made;
+}
+
 /// Every element is one of the first operand.
 static bool picksElements(Op op) {
   switch (op) {
@@ -286,7 +309,10 @@ std::vector<NodeId> PlainBounds::needed(NodeId id) const {
     return {node.operands[0], node.operands[2]};
   case Op::Sum:
   case Op::Cumsum:
+  case Op::Window:
     return {node.operands[0]};
+  case Op::Result:
+    return loopResult(node);
   case Op::BodyArgument:
     if (std::optional<NodeId> outside = constantArgument(entry, node))
       return {*outside};
@@ -322,7 +348,12 @@ Bounds PlainBounds::evaluate(NodeId id) const {
     return places(entry.axes[node.axesFrom.at(0)].size);
   case Op::Result: {
     const Node &maker = entry.nodes[node.operands[0]];
-    return maker.op == Op::Top && node.index == 1 ? places(entry.axes[maker.axesFrom.at(0)].size) : Bounds();
+    if (maker.op == Op::Top && node.index == 1)
+      return places(entry.axes[maker.axesFrom.at(0)].size);
+    const std::vector<NodeId> made = loopResult(node);
+    if (made.empty())
+      return {};
+    return made.size() == 1 ? known.at(made[0]) : either(known.at(made[0]), known.at(made[1]));
   }
   case Op::BodyArgument:
     if (std::optional<NodeId> outside = constantArgument(entry, node))
@@ -365,6 +396,8 @@ Bounds PlainBounds::arithmetic(const Node &node) const {
   case Op::Sum:
   case Op::Cumsum:
     return total(node);
+  case Op::Window:
+    return windows(node);
   default:
     return {};
   }
