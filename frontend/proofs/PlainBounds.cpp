@@ -8,29 +8,6 @@ static int64_t floorOf(int64_t dividend, int64_t divisor) { // divisor > 0
   return dividend / divisor - (dividend % divisor < 0);
 }
 
-std::optional<NodeId> constantArgument(const Entry &entry, const Node &argument) {
-  if (argument.stack >= entry.stacks.size() || argument.index < entry.stacks[argument.stack].carries)
-    return std::nullopt; // a carry changes from step to step
-  for (const Node &node : entry.nodes)
-    if (node.op == Op::Stack && node.index == argument.stack && argument.index < node.operands.size()) {
-      const ValueType &outside = entry.nodes[node.operands[argument.index]].type;
-      for (AxisId axis : outside.axes)
-        if (std::find(argument.type.axes.begin(), argument.type.axes.end(), axis) == argument.type.axes.end())
-          return std::nullopt;
-      return node.operands[argument.index];
-    }
-  return std::nullopt;
-}
-
-std::optional<std::pair<Size, Size>> depthRange(const Entry &entry, const Node &depth) {
-  if (depth.stack >= entry.stacks.size())
-    return std::nullopt;
-  const StackInfo &info = entry.stacks[depth.stack], *rounds = roundsOf(entry.stacks, depth.stack);
-  const int64_t later = rounds ? rounds->period * (rounds->count.constant() - 1) : 0;
-  std::optional<Size> last = minus(info.count, Size(1 - info.first - later));
-  return last ? std::optional(std::pair(Size(info.first), *last)) : std::nullopt;
-}
-
 const Bounds &PlainBounds::of(NodeId root) {
   std::vector<NodeId> open = {root}; // each node after what it is made of; no recursion over the length of a program
   while (!open.empty()) {
@@ -244,25 +221,9 @@ Bounds PlainBounds::total(const Node &node) const {
 
 /// What stands in a window is an element, or outside of the tensor `fill`.
 Bounds PlainBounds::windows(const Node &node) const {
-  const bool padded = std::any_of(node.windows.begin(), node.windows.end(), [](const WindowSteps &steps) {
-    return steps.padLow || steps.padHigh;
-  });
+  auto isPadded = [](const WindowSteps &steps) { return steps.padLow || steps.padHigh; };
+  const bool padded = std::any_of(node.windows.begin(), node.windows.end(), isPadded);
   return padded ? either(operand(node, 0), number(int64_t(node.number), int64_t(node.number))) : operand(node, 0);
-}
-
-/// What a result of a loop or scan is in its body, and what it is where no round runs; nothing for other results.
-std::vector<NodeId> PlainBounds::loopResult(const Node &result) const {
-  const Node &loop = entry.nodes[result.operands[0]];
-  if (!isLoop(loop) || loop.index >= entry.stacks.size())
-    return {};
-  const StackInfo &info = entry.stacks[loop.index];
-  const unsigned inBody = bodyResultOf(info, result.index);
-  if (inBody >= info.results.size())
-    return {};
-  std::vector<NodeId> made = {info.results[inBody]};
-  if (inBody < info.carries)
-    made.push_back(loop.operands[inBody]);
-  return made;
 }
 
 /// Every element is one of the first operand.
