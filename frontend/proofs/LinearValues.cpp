@@ -185,6 +185,8 @@ Cases LinearValues::evaluate(NodeId id, const Places &places) {
     return select(id, places);
   case Op::Put:
     return put(id, places);
+  case Op::Window:
+    return window(id, places);
   default:
     return reduction(id, places);
   }
@@ -243,6 +245,36 @@ Cases LinearValues::put(NodeId id, const Places &places) {
   const Cases put = value(node.operands[2], inValue);
   result.insert(result.end(), put.begin(), put.end());
   return result.size() > kMaxCases ? collapsed(id, places, result) : result;
+}
+
+/// Place k of window i is the element at stride i + dilation k - pad, `fill` where that is outside.
+Cases LinearValues::window(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  Places inside = places;
+  Conjunction when;
+  Cases result;
+  for (size_t i = 0; i < node.axesFrom.size(); ++i) {
+    const WindowSteps &steps = node.windows[i];
+    auto at = plus(multiply(place(node.axesTo[2 * i], places), Size(steps.stride)),
+                   multiply(place(node.axesTo[2 * i + 1], places), Size(steps.dilation)));
+    at = minus(at, Form(steps.padLow));
+    auto room = minus(minus(entry.axes[node.axesFrom[i]].size, at), Form(1));
+    if (!room)
+      return opaque(id, places);
+    inside[node.axesFrom[i]] = *at;
+    when.insert(when.end(), {{*at, false}, {*room, false}});
+    const auto before = minus(Form(-1), at), behind = minus(Form(-1), room);
+    if (!before || !behind)
+      return opaque(id, places);
+    if (steps.padLow)
+      result.push_back({{{*before, false}}, Form(int64_t(node.number))});
+    if (steps.padHigh)
+      result.push_back({{{*behind, false}}, Form(int64_t(node.number))});
+  }
+  for (const ValueCase &each : value(node.operands[0], inside))
+    if (!appendCase(result, when, each.when, each.value))
+      return opaque(id, places);
+  return result;
 }
 
 Cases LinearValues::reduction(NodeId id, const Places &places) {

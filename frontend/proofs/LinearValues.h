@@ -94,6 +94,7 @@ private:
   Cases select(NodeId node, const Places &places);
   Cases reduction(NodeId node, const Places &places);
   Cases put(NodeId node, const Places &places);
+  Cases window(NodeId node, const Places &places);
   Cases truthAsNumber(NodeId node, const Places &places);
   Cases opaque(NodeId node, const Places &places);
 

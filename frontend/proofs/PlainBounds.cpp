@@ -8,29 +8,6 @@ static int64_t floorOf(int64_t dividend, int64_t divisor) { // divisor > 0
   return dividend / divisor - (dividend % divisor < 0);
 }
 
-std::optional<NodeId> constantArgument(const Entry &entry, const Node &argument) {
-  if (argument.stack >= entry.stacks.size() || argument.index < entry.stacks[argument.stack].carries)
-    return std::nullopt; // a carry changes from step to step
-  for (const Node &node : entry.nodes)
-    if (node.op == Op::Stack && node.index == argument.stack && argument.index < node.operands.size()) {
-      const ValueType &outside = entry.nodes[node.operands[argument.index]].type;
-      for (AxisId axis : outside.axes)
-        if (std::find(argument.type.axes.begin(), argument.type.axes.end(), axis) == argument.type.axes.end())
-          return std::nullopt;
-      return node.operands[argument.index];
-    }
-  return std::nullopt;
-}
-
-std::optional<std::pair<Size, Size>> depthRange(const Entry &entry, const Node &depth) {
-  if (depth.stack >= entry.stacks.size())
-    return std::nullopt;
-  const StackInfo &info = entry.stacks[depth.stack], *rounds = roundsOf(entry.stacks, depth.stack);
-  const int64_t later = rounds ? rounds->period * (rounds->count.constant() - 1) : 0;
-  std::optional<Size> last = minus(info.count, Size(1 - info.first - later));
-  return last ? std::optional(std::pair(Size(info.first), *last)) : std::nullopt;
-}
-
 const Bounds &PlainBounds::of(NodeId root) {
   std::vector<NodeId> open = {root}; // each node after what it is made of; no recursion over the length of a program
   while (!open.empty()) {
@@ -242,6 +219,13 @@ Bounds PlainBounds::total(const Node &node) const {
   return result;
 }
 
+/// What stands in a window is an element, or outside of the tensor `fill`.
+Bounds PlainBounds::windows(const Node &node) const {
+  auto isPadded = [](const WindowSteps &steps) { return steps.padLow || steps.padHigh; };
+  const bool padded = std::any_of(node.windows.begin(), node.windows.end(), isPadded);
+  return padded ? either(operand(node, 0), number(int64_t(node.number), int64_t(node.number))) : operand(node, 0);
+}
+
 /// Every element is one of the first operand.
 static bool picksElements(Op op) {
   switch (op) {
@@ -286,7 +270,10 @@ std::vector<NodeId> PlainBounds::needed(NodeId id) const {
     return {node.operands[0], node.operands[2]};
   case Op::Sum:
   case Op::Cumsum:
+  case Op::Window:
     return {node.operands[0]};
+  case Op::Result:
+    return loopResult(node);
   case Op::BodyArgument:
     if (std::optional<NodeId> outside = constantArgument(entry, node))
       return {*outside};
@@ -322,7 +309,12 @@ Bounds PlainBounds::evaluate(NodeId id) const {
     return places(entry.axes[node.axesFrom.at(0)].size);
   case Op::Result: {
     const Node &maker = entry.nodes[node.operands[0]];
-    return maker.op == Op::Top && node.index == 1 ? places(entry.axes[maker.axesFrom.at(0)].size) : Bounds();
+    if (maker.op == Op::Top && node.index == 1)
+      return places(entry.axes[maker.axesFrom.at(0)].size);
+    const std::vector<NodeId> made = loopResult(node);
+    if (made.empty())
+      return {};
+    return made.size() == 1 ? known.at(made[0]) : either(known.at(made[0]), known.at(made[1]));
   }
   case Op::BodyArgument:
     if (std::optional<NodeId> outside = constantArgument(entry, node))
@@ -365,6 +357,8 @@ Bounds PlainBounds::arithmetic(const Node &node) const {
   case Op::Sum:
   case Op::Cumsum:
     return total(node);
+  case Op::Window:
+    return windows(node);
   default:
     return {};
   }

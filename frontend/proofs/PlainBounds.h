@@ -45,6 +45,8 @@ private:
   Bounds quotient(const Bounds &dividend, const Bounds &divisor) const;
   Bounds rest(const Bounds &dividend, const Bounds &divisor) const;
   Bounds total(const Node &node) const;
+  Bounds windows(const Node &node) const;
+  std::vector<NodeId> loopResult(const Node &result) const;
 
   /// The operands that the bounds of a node are made of.
   std::vector<NodeId> needed(NodeId node) const;

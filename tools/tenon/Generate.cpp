@@ -145,7 +145,7 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--top-k", options->topK, "only the k most probable symbols; 0: all")->transform(whole());
   command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");
   command->add_flag("--greedy", options->greedy, "always the most probable symbol");
-  command->add_option("--beam", options->beam, "beam search that goes on with so many texts")->transform(whole());
+  command->add_option("--beam", options->beam, "beam search that goes on with so many texts")->transform(whole(1));
   command->add_option("--alpha", options->alpha, "its length penalty (default: the block's, else 0.6)");
   addTextsOptions(*command, options->texts);
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");

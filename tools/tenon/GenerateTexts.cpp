@@ -202,8 +202,6 @@ Status Texts::runBatch(generate::Search &search, int64_t first, int64_t count) {
 }
 
 Status Texts::run() {
-  if (options.batch && *options.batch < 1)
-    return usageError("--batch is a number of texts, at least 1");
   if (Status status = findSymbols(); status.failed())
     return status;
   auto search = generate::Search::create(request.parameters, request.settings, request.pool);
@@ -223,7 +221,7 @@ void addTextsOptions(CLI::App &command, TextsOptions &options) {
       .add_option("--input", options.inputs,
                   "what a beam search (or greedy) reads: a row for each text; of the text itself: what it begins with")
       ->type_name("NAME=@FILE.npy");
-  command.add_option("--batch", options.batch, "texts that a beam search makes at once (default 32)")->transform(whole());
+  command.add_option("--batch", options.batch, "texts that a beam search makes at once (default 32)")->transform(whole(1));
   command.add_flag("--json", options.json, "of a beam search: per text its hypotheses, best first, with symbols and scores");
 }
 

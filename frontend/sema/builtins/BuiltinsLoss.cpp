@@ -295,7 +295,7 @@ Value Checker::topBuiltin(const Call &call) {
     if (auto *mistake =
             error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places"))
       mistake->notes.push_back({"help", "top takes at most all places: " + axisName(*best) + " must be at most " +
-                                            text(graph.size(*axis)) + ", a `require` can say so of sizes of the run"});
+                                            text(graph.size(*axis)) + "; --bind or `bind` in the recipe gives sizes of the run"});
     return poison();
   }
   node = graph.toInt(node);

@@ -44,6 +44,15 @@ Value Checker::sampleBuiltin(const Call &call) {
       !requirePlaces(*axis, call.range, "sample over axis " + sized(*axis) + " has nothing to draw from"))
     return poison();
   if (auto *temperature = call.keyword("temperature")) {
+    if (auto number = temperature->value.asReal(); number && *number <= 0) {
+      const std::string name = axisName(*axis);
+      if (auto *mistake =
+              error("T0306", temperature->range, "`temperature` must be above 0", "this is " + text(temperature->value)))
+        mistake->notes.push_back({"help", "argmax[" + name +
+                                              "](x) takes the most probable place, which draws come near as the "
+                                              "temperature falls to 0"});
+      return poison();
+    }
     NodeId divisor = realTensor(temperature->value, temperature->range);
     if (divisor == kNoNode ||
         !checkBroadcast(node, divisor, temperature->range, "temperature", call.ranges[0], temperature->range))

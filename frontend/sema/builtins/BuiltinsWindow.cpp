@@ -86,9 +86,12 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
     fit = Size(0);
   if (fit && *fit == graph.size(windows))
     return true; // no dims make a declared size negative, so where none fit it is 0
+  std::string fitting = fit ? text(*fit) + " fit into " + sized(axis) : "how many fit depends on " + sized(axis);
+  if (fit && fit->isConstant() && fit->constant() < 1)
+    fitting = "and none fits into " + sized(axis);
   Diagnostic *mistake = error("T0215", range,
-                              "axis " + axisName(windows) + " has " + text(graph.size(windows)) + " windows, " +
-                                  (fit ? text(*fit) + " fit into " + sized(axis) : "how many fit depends on " + sized(axis)));
+                              "axis " + axisName(windows) + " has " + text(graph.size(windows)) +
+                                  (graph.size(windows) == Size(1) ? " window, " : " windows, ") + fitting);
   if (!mistake)
     return false;
   const std::string places = "windows of " + text(graph.size(inside)) + " places, " + span(steps);
@@ -98,7 +101,8 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
   else if (auto lacking = subtract(graph.size(windows), *fit);
            steps.stride == 1 && lacking && lacking->isConstant() && lacking->constant() > 0)
     mistake->notes.push_back({"help", places + ": with " + std::to_string(lacking->constant()) +
-                                          " more places of padding there are as many windows as declared"});
+                                          (lacking->constant() == 1 ? " more place" : " more places") +
+                                          " of padding there are as many windows as declared"});
   else
     mistake->notes.push_back({"help", places + ": let the axis of the windows have " + text(*fit) + " places"});
   for (AxisId named : {windows, axis})

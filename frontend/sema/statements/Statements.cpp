@@ -317,10 +317,12 @@ void Checker::requireStatement(Scope *scope, const ast::Stmt &statement) {
   if (value.isPoison())
     return;
   std::string hint = statement.message.empty() ? "" : ": " + statement.message;
-  if (value.kind != Value::Kind::Bool)
-    error("T0309", statement.value->range, "a requirement must be decided at compile time" + hint);
-  else if (!value.truth)
+  if (value.kind != Value::Kind::Bool) {
+    if (auto *mistake = error("T0309", statement.value->range, "a requirement must be decided at compile time" + hint))
+      mistake->notes.push_back({"help", "require it of configs, or bind the dims: --bind T=16, or `bind` in the recipe"});
+  } else if (!value.truth) {
     error("T0410", statement.value->range, "this requirement fails" + hint);
+  }
 }
 
 } // namespace tenon::sema
