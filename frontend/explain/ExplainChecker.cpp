@@ -168,7 +168,8 @@ static constexpr ExplainPage kLayers[] = {
      "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
     {"T0416", "an entry that walks an axis needs later places",
      "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is per "
-     "place, but for attends whose mask implies key <= query or key < n for an n of the first window, cumsum, scans that read "
+     "place, but for attends whose mask implies key <= query or key < n for an n of the first window (keys that do not depend on "
+     "T may stand in front of the places: concat[M + T -> S](pre, x) under key <= query + M), cumsum, scans that read "
      "x[T: t], and windows that end at their own place (stride 1, pad = ((K - 1) * dilation, 0)). Nor may a value change with "
      "the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows of "
      "sinusoid[R, D](start = 1 - R) are read at R - 1 + i - j.",

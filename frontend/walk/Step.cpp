@@ -18,6 +18,8 @@ Axes StepDerivation::demandOf(const Node &node, size_t operand, const Axes &dema
         }
   if (node.op == Op::Attend && along(node.attend->key))
     wanted.push_back(node.attend->key);
+  if (node.op == Op::Concat && along(node.axesFrom.back()) && operand + 1 == node.operands.size())
+    wanted.push_back(node.axesFrom.back());
   const Axes &own = old.nodes[node.operands[operand]].type.axes;
   wanted.erase(std::remove_if(wanted.begin(), wanted.end(), [&](AxisId axis) { return !includes(own, axis); }), wanted.end());
   std::sort(wanted.begin(), wanted.end());
@@ -78,6 +80,10 @@ NodeId StepDerivation::make(NodeId id, const Axes &demand) {
       if (along(axis) && demand.empty())
         return window(id);
     break;
+  case Op::Concat:
+    if (along(node.axesFrom.back()) && placesIn(id).empty())
+      return appendBehindFixed(id);
+    break;
   case Op::State:
     if (!placesIn(id).empty())
       return unsupported(id, "a state along the walk");
@@ -93,7 +99,8 @@ NodeId StepDerivation::make(NodeId id, const Axes &demand) {
     return makeNew(id);
   if (isTable(id) || passesThrough(node))
     return clone(id, demand);
-  if (placesIn(id).size() == 1 && !isInWalkedScan(old, node.stack, places)) // in one, what is read there is kept outside
+  if (placesIn(id).size() == 1 && !endsAlong(node) &&
+      !isInWalkedScan(old, node.stack, places)) // in one, what is read there is kept outside
     return append(id, demand[0]);
   if (node.op == Op::Input || node.op == Op::BodyArgument || node.op == Op::Result || node.op == Op::Attend)
     return unsupported(id, "a value for pairs of places that comes from outside of its attend");
@@ -145,6 +152,8 @@ NodeId StepDerivation::clone(NodeId id, const Axes &demand) {
     for (size_t i = 0; i < node.axesTo.size(); ++i)
       if (includes(demand, node.axesTo[i]))
         copy.axesFrom[i] = whole(node.axesFrom[i]);
+  if (node.op == Op::Concat && along(node.axesFrom.back()))
+    copy.axesFrom.back() = whole(node.axesFrom.back());
   if (node.op == Op::Cumsum && includes(demand, node.axesFrom[0])) {
     copy.axesFrom = mapped(node.axesFrom, demand);
     copy.operands[0] = onlyBrought(copy.operands[0], copy.axesFrom[0]);
@@ -204,39 +213,6 @@ std::string StepDerivation::roleOf(const Node &attend, size_t operand) const {
 
 uint32_t StepDerivation::newState(const Node &rows) {
   return states.add(fresh, old.stacks, rows, keptPath(old, old.stacks, rows.stack, role));
-}
-
-NodeId StepDerivation::append(NodeId id, AxisId axis) {
-  NodeId rows = rewrite(id, {});
-  if (auto kept = sums.find(id); kept != sums.end() && old.nodes[id].axesFrom[0] == axis)
-    return asWritten(kept->second, old.nodes[id]); // with all its places already
-  if (keepsNothing(old.nodes[id]))
-    return unsupported(id, "an attend along the walk to what is made inside of a scan");
-  Node made = kept(id, axis);
-  made.operands = {rows, position()};
-  made.index = newState(made);
-  return emit(made);
-}
-
-/// The type that is written on the value whose elements `id` moves.
-static std::string writtenOf(const Entry &entry, NodeId id) {
-  const Node *node = &entry.nodes[id];
-  while (node->type.pinned.empty() && node->op >= Op::Rename && node->op <= Op::Slice)
-    node = &entry.nodes[node->operands[0]];
-  return node->type.pinned;
-}
-
-/// What an append of `id` along `axis` looks like, without its operands and state.
-Node StepDerivation::kept(NodeId id, AxisId axis) {
-  const Node &node = old.nodes[id];
-  Node made = makeNode(Op::Append, node.type);
-  made.stack = node.stack;
-  made.range = node.range;
-  made.axesFrom = {axis};
-  made.axesTo = {whole(axis)};
-  made.type.axes = mapped(node.type.axes, {axis});
-  made.type.pinned = writtenOf(old, id);
-  return made;
 }
 
 /// The sum `x`, rounded where the text says so of `sum`.
@@ -363,8 +339,9 @@ std::optional<Entry> StepDerivation::run() {
 }
 
 std::optional<WalkedEntries> deriveStep(const Entry &entry, Diagnostics &diagnostics) {
-  std::optional<PreparedWalk> prepared = prepareWalk(entry);
-  auto step = StepDerivation(prepared ? prepared->walk : entry, diagnostics).run();
+  const Entry split = splitFixedParts(entry);
+  std::optional<PreparedWalk> prepared = prepareWalk(split);
+  auto step = StepDerivation(prepared ? prepared->walk : split, diagnostics).run();
   if (!step)
     return std::nullopt;
   if (!prepared)

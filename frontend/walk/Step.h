@@ -16,6 +16,9 @@ namespace tenon::sema {
 /// on its
 ///   way into the attend that has no query axis (not the input of an `expand`, whose copies would be kept, too); plain integers
 ///   and tables of positions are computed in the whole form instead.
+/// - Of an axis that ends with the places, concat[M + T -> S](pre, x), all M + `capacity` places are there. The values along it
+/// are
+///   split into those of both parts first (frontend/walk/FixedParts.h), which one state has behind each other.
 /// - A size that mentions the dim is that of `capacity` places: the entry is the whole model at its capacity, place by place.
 /// What does not depend on the walk and costs something (an encoder, the keys and values that are made of it) is computed by an
 /// entry of its own, `prepare`, which leaves it in states that the step reads (frontend/walk/Prepare.h).

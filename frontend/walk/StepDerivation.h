@@ -1,5 +1,5 @@
-// How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp, StepPlaces.cpp and
-// StepRecurrences.cpp.
+// How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp, StepPlaces.cpp,
+// StepRows.cpp and StepRecurrences.cpp.
 #pragma once
 #include "frontend/walk/KeptStates.h"
 #include "frontend/walk/Step.h"
@@ -14,8 +14,8 @@ using Axes = std::vector<AxisId>;
 class StepDerivation {
 public:
   StepDerivation(const Entry &old, Diagnostics &diagnostics)
-      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode),
-        table(old.nodes.size()), summed(old.nodes.size()) {
+      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), fixed(axesBehindFixed(old, places)),
+        producer(old.stacks.size(), kNoNode), table(old.nodes.size()), summed(old.nodes.size()) {
     for (NodeId id = 0; id < old.nodes.size(); ++id)
       if (isLoop(old.nodes[id]))
         producer[old.nodes[id].index] = id;
@@ -28,6 +28,7 @@ private:
   Size atCapacity(const Size &size) const;
   bool along(AxisId axis) const { return includes(places, axis); }
   Axes placesIn(NodeId id) const;
+  bool endsAlong(const Node &node) const;
   AxisId whole(AxisId axis);
   Axes mapped(const Axes &axes, const Axes &demand);
   // Nodes.
@@ -56,6 +57,7 @@ private:
     return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand;
   }
   NodeId append(NodeId id, AxisId axis);
+  NodeId appendBehindFixed(NodeId id);
   Node kept(NodeId id, AxisId axis);
   NodeId runningSum(NodeId id);
   NodeId scan(NodeId id);
@@ -76,6 +78,7 @@ private:
   Entry fresh;
   Diagnostics &diagnostics;
   Axes places;
+  std::map<AxisId, Size> fixed;
   std::vector<NodeId> producer; // of stacks and scans
   std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
   std::vector<int8_t> summed;   // isSummed, likewise

@@ -69,6 +69,11 @@ Axes StepDerivation::placesIn(NodeId id) const {
   return found;
 }
 
+/// Whether it has an axis whose last places are those of the walk. Such an axis has all places that there is room for.
+bool StepDerivation::endsAlong(const Node &node) const {
+  return std::any_of(node.type.axes.begin(), node.type.axes.end(), [&](AxisId axis) { return fixed.count(axis) > 0; });
+}
+
 AxisId StepDerivation::whole(AxisId axis) {
   auto [known, isNew] = wholeAxes.try_emplace(axis, AxisId(fresh.axes.size()));
   if (isNew)

@@ -107,19 +107,26 @@ std::string Walk::objection(const Node &node) const {
   switch (node.op) {
   case Op::Merge:
   case Op::Split:
-    return over(node) ? "a split or merge of it" : "";
+    return over(node) ? "a split or merge of " + it(node) : "";
   case Op::Slice:
-    return over(node) ? "a slice of it" : "";
+    return over(node) ? "a slice of " + it(node) : "";
   case Op::Gather:
     return over(node) && !readsPlaceOfScan(entry, node, places) ? "places picked by an index" : "";
+  case Op::Cumsum:
+    return endsAlong(node.axesFrom[0]) ? "a running sum over " + it(node) : "";
   case Op::Concat:
-    return over(node) || along(node.axesTo[0]) ? "a concat along it" : "";
+    return concat(node);
   case Op::Flip:
     return over(node) ? "flip" : "";
   case Op::Put:
     return over(node) ? "put" : "";
   case Op::Window:
     return window(node);
+  case Op::Softmax:
+  case Op::LogSoftmax:
+    return over(node) ? "a softmax over " + it(node) + "; an attend with " + entry.axes[node.axesFrom[0]].name +
+                            " as its key axis keeps what it needs"
+                      : overTable(node);
   case Op::Dot:
   case Op::Sum:
   case Op::ReduceMax:
@@ -127,12 +134,10 @@ std::string Walk::objection(const Node &node) const {
   case Op::All:
   case Op::Any:
   case Op::ArgMax:
-  case Op::Softmax:
-  case Op::LogSoftmax:
   case Op::Normalize:
   case Op::Top:
   case Op::CrossEntropy:
-    return over(node) ? "a sum, maximum or norm over it" : overTable(node);
+    return over(node) ? "a sum, maximum or norm over " + it(node) : overTable(node);
   case Op::Sample:
     return sample(node);
   case Op::Attend:
@@ -149,7 +154,7 @@ std::string Walk::objection(const Node &node) const {
 /// A draw's number counts all places of a row: what a call with more places draws there is another one.
 std::string Walk::sample(const Node &node) const {
   for (AxisId axis : node.type.axes)
-    if (along(axis))
+    if (along(axis) || endsAlong(axis))
       return "draws along it, which are other ones when there are more places";
   if (standsInScan(node))
     return "draws at its places, which are counted from the first one of a call";
@@ -159,7 +164,10 @@ std::string Walk::sample(const Node &node) const {
 std::string Walk::objectionToResult(const Node &node, bool leavesEntry) const {
   unsigned count = 0;
   for (AxisId axis : node.type.axes)
-    count += along(axis);
+    count += along(axis) || endsAlong(axis);
+  for (AxisId axis : node.type.axes)
+    if (endsAlong(axis))
+      return std::string(leavesEntry ? "a result" : "a value that goes from layer to layer") + " along " + name(axis);
   if (count > 1)
     return "a value for pairs of places outside of an attend";
   return leavesEntry ? alongTable("a result", node) : "";
@@ -181,7 +189,9 @@ std::map<NodeId, std::string> Walk::objectionsToNumber() const {
 
 std::string Walk::alongTable(const std::string &what, const Node &node) const {
   for (AxisId axis : node.type.axes)
-    if (!along(axis) && countsPlaces(entry.axes[axis].size))
+    if (endsAlong(axis))
+      return what + " along " + name(axis);
+    else if (!along(axis) && countsPlaces(entry.axes[axis].size))
       return what + " along " + entry.axes[axis].name + ", whose size depends on it";
   return "";
 }
@@ -197,15 +207,47 @@ bool Walk::along(AxisId axis) const { return includes(places, axis); }
 
 bool Walk::over(const Node &node) const {
   for (AxisId axis : node.axesFrom)
-    if (along(axis))
+    if (along(axis) || endsAlong(axis))
       return true;
   return false;
+}
+
+std::string Walk::name(AxisId axis) const { return entry.axes[axis].name + ", which ends with its places"; }
+
+/// The axis that `node` runs over, where the sentence has named the walked one.
+std::string Walk::it(const Node &node) const {
+  for (AxisId axis : node.axesFrom)
+    if (endsAlong(axis))
+      return name(axis);
+  return "it";
+}
+
+/// What is there before all places may stand in front of them. What stands behind would move with their number.
+std::string Walk::concat(const Node &node) const {
+  const AxisId last = node.axesFrom.back();
+  if (along(node.axesTo[0]))
+    return "a concat along it";
+  for (size_t i = 0; i + 1 < node.axesFrom.size(); ++i) {
+    const AxisId axis = node.axesFrom[i], next = node.axesFrom[i + 1];
+    const bool isWalked = along(axis) || endsAlong(axis), endsWalked = along(next) || endsAlong(next);
+    if (isWalked && endsWalked)
+      return "a concat of two parts along it";
+    const std::string &before = entry.axes[axis].name, &after = entry.axes[next].name;
+    if (isWalked)
+      return "a concat in which " + after + " stands behind " + before +
+             ", where the places of later calls come; in front of it, " + after + " + " + before + ", it stays where it is";
+    if ((along(last) || endsAlong(last)) && countsPlaces(entry.axes[axis].size))
+      return "a concat in which " + before + ", whose size depends on it, stands in front of it";
+  }
+  return "";
 }
 
 std::string Walk::window(const Node &node) const {
   for (size_t i = 0; i < node.axesFrom.size(); ++i) {
     const WindowSteps &steps = node.windows[i];
     auto reach = multiply(entry.axes[node.axesTo[2 * i + 1]].size, Size(steps.dilation)); // windows that end at their own place
+    if (endsAlong(node.axesFrom[i]) || endsAlong(node.axesTo[2 * i]))
+      return "windows of " + name(endsAlong(node.axesFrom[i]) ? node.axesFrom[i] : node.axesTo[2 * i]);
     if (!along(node.axesFrom[i]) && !along(node.axesTo[2 * i]))
       continue;
     if (steps.stride != 1)
@@ -246,10 +288,14 @@ std::vector<NodeId> Walk::keyBounds(std::vector<NodeId> masks, AxisId key) const
   return found;
 }
 
-/// Every key that the masks show is at the query's place or before it, or below such a bound.
+/// Every key that the masks show is at the query's place or before it, or below such a bound. Fixed keys in front are not
+/// counted.
 std::string Walk::attend(const Node &node) const {
   const AttendInfo &info = *node.attend;
-  if (!along(info.key) && !countsPlaces(entry.axes[info.key].size))
+  for (AxisId query : info.queries)
+    if (endsAlong(query))
+      return "queries along " + name(query) + ": those of " + entry.walkedAxis + " alone can be asked for call by call";
+  if (!along(info.key) && !endsAlong(info.key) && !countsPlaces(entry.axes[info.key].size))
     return "";
   std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks);
   const std::vector<NodeId> bounds = keyBounds(masks, info.key);
@@ -268,18 +314,27 @@ std::string Walk::attend(const Node &node) const {
         axes.push_back(axis);
     return add(Op::Or, Element::Bool, axes, {left, right});
   };
+  auto asKey = [&](NodeId place) { // the number that it has among the keys
+    const auto known = fixed.find(info.key);
+    if (known == fixed.end())
+      return place;
+    const NodeId first = add(Op::SizeValue, Element::Int, {}, {});
+    extended.nodes[first].size = known->second;
+    return add(Op::Add, Element::Int, extended.nodes[place].type.axes, {place, first});
+  };
   std::vector<NodeId> goals;
   for (AxisId query : info.queries)
     if (along(query)) {
       NodeId keyPlace = add(Op::Iota, Element::Int, {info.key}, {});
-      NodeId queryPlace = add(Op::Iota, Element::Int, {query}, {});
+      NodeId queryPlace = asKey(add(Op::Iota, Element::Int, {query}, {}));
       goals.push_back(add(Op::LessEqual, Element::Bool, {query, info.key}, {keyPlace, queryPlace}));
     }
   for (NodeId place = 0; place < entry.nodes.size(); ++place) // of scans around, which are at one query
     if (const Node &depth = entry.nodes[place]; depth.op == Op::Depth && isInWalkedScan(entry, depth.stack, places))
       for (uint32_t body = node.stack; body != kEntryBody; body = entry.stacks[body].parent)
         if (body == depth.stack && entry.stacks[body].isScan && along(entry.stacks[body].historyAxis))
-          goals.push_back(add(Op::LessEqual, Element::Bool, {info.key}, {add(Op::Iota, Element::Int, {info.key}, {}), place}));
+          goals.push_back(
+              add(Op::LessEqual, Element::Bool, {info.key}, {add(Op::Iota, Element::Int, {info.key}, {}), asKey(place)}));
   if (goals.empty() && !bounds.empty())
     goals.push_back(bounds[0]);
   for (NodeId goal : goals) {
@@ -290,9 +345,10 @@ std::string Walk::attend(const Node &node) const {
     if (proof.proved)
       return "";
   }
-  return "an attend whose masks show later keys: neither key <= query nor key < n, for an n that is the same at every place, "
-         "follows from "
-         "them";
+  const auto front = fixed.find(info.key);
+  const std::string first = front == fixed.end() ? "" : " + " + front->second.text(entry.dims);
+  return "an attend whose masks show later keys: neither key <= query" + first +
+         " nor key < n, for an n that is the same at every place, follows from them";
 }
 
 } // namespace tenon::sema

@@ -2,8 +2,7 @@
 // everything along T is per place, except attends whose mask hides later keys, scans, running sums and causal windows
 // (docs/language.md, "Entries that walk").
 #pragma once
-#include "frontend/Program.h"
-#include <map>
+#include "frontend/walk/FixedParts.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +28,8 @@ const Node *goesOnFromLastPlace(const Entry &entry);
 /// What in an entry that walks an axis needs places that come later, in words for messages; empty if nothing does.
 class Walk {
 public:
-  Walk(const Entry &entry, AxisId axis) : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)) {}
+  Walk(const Entry &entry, AxisId axis)
+      : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)), fixed(axesBehindFixed(entry, places)) {}
 
   std::string objection(const Node &node) const;
   /// A value that goes from layer to layer, or leaves the entry.
@@ -44,10 +44,15 @@ public:
 private:
   const Entry &entry;
   std::vector<AxisId> places;
-  std::optional<unsigned> dim; // the number of places; nothing if that is a number
+  std::optional<unsigned> dim;        // the number of places; nothing if that is a number
+  const std::map<AxisId, Size> fixed; // axes that end with the places, and how many fixed ones stand in front
   bool countsPlaces(const Size &size) const { return dim && size.coefficients().count(*dim); }
   bool along(AxisId axis) const;
+  bool endsAlong(AxisId axis) const { return fixed.count(axis) > 0; }
   bool over(const Node &node) const;
+  std::string name(AxisId axis) const;
+  std::string it(const Node &node) const;
+  std::string concat(const Node &node) const;
   bool standsInScan(const Node &node) const { return isInWalkedScan(entry, node.stack, places); }
   bool mentionsPlaces(NodeId id) const;
   std::string alongTable(const std::string &what, const Node &node) const;

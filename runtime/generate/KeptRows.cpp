@@ -33,6 +33,7 @@ Expected<KeptRows> KeptRows::of(Context &context, const runtime::SizeForm &batch
     layout.state = static_cast<int>(i);
     layout.grows = place >= 0;
     layout.ofLastPlace = info.ofLastPlace;
+    layout.fixed = layout.grows ? bound.shape[static_cast<size_t>(place)] - context.capacity() : 0;
     const int64_t innermost = std::max(row, place);
     for (int64_t axis = static_cast<int64_t>(bound.shape.size()) - 1; axis >= 0; --axis) {
       const int64_t size = bound.shape[static_cast<size_t>(axis)];
@@ -82,7 +83,7 @@ Status KeptRows::copyPlaces(int64_t source, int64_t target, int64_t from, int64_
     const int64_t runs = isOneRun ? 1 : to - from, bytes = layout.grows && isOneRun ? (to - from) * layout.run : layout.run;
     Status status = eachRun(layout, [&](int64_t offset) {
       for (int64_t each = 0; each < runs; ++each) {
-        const int64_t place = offset + (layout.grows ? (from + each) * layout.placeStride : 0);
+        const int64_t place = offset + (layout.grows ? (layout.fixed + from + each) * layout.placeStride : 0);
         auto part = [&](int64_t row) {
           return whole.part(static_cast<uint64_t>(place + row * layout.rowStride), static_cast<uint64_t>(bytes));
         };

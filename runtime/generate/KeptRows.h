@@ -23,7 +23,8 @@ private:
     bool ofLastPlace = false;                // is what the last one left
     std::vector<int64_t> loops, loopStrides; // over what is neither a row nor in `run`
     int64_t rowStride = 0, placeStride = 0;
-    int64_t run = 0; // bytes that lie together: of one place; without places, of one row
+    int64_t fixed = 0; // places in front of those of the walk
+    int64_t run = 0;   // bytes that lie together: of one place; without places, of one row
     bool placesLieTogether = false;
   };
   explicit KeptRows(runtime::Context &context) : context(&context) {}

@@ -22,10 +22,10 @@ import driver  # noqa: E402
 from tensors import Tensor, save_npy, tensor  # noqa: E402
 
 FRAME = """model Walks {{
-  config D = 6, L = 40, W = 4, V = 9
+  config D = 6, L = 40, W = 4, V = 9, M = 3
   dim    B, T <= L
-  dim    S = T, R = S, P = 2 * S, Q = S
-  in     x: [B, T, D], n: index(T + 1)[B], doc: i32[B, T]
+  dim    S = T, R = S, P = 2 * S, Q = S, One = 1, Z = M + T, Y = One + Z, Z2 = Z
+  in     x: [B, T, D], n: index(T + 1)[B], doc: i32[B, T], pre: [B, M, D]
   param  e: [L, D] ~ normal(1.0)
   param  b: [W] ~ normal(1.0)
   let    key = x[T -> S]
@@ -52,6 +52,20 @@ FRAME = """model Walks {{
     return tanh(x + (if depth mod 2 == 0 then near else cumsum[T](x) * 0.1))
   }}
   use    parity = stack[5] Parity
+  let    kv = concat[M + T -> Z](pre, x)
+  use    wide = Linear[D -> D]
+  layer  Front(x: [B, T, D]) -> [B, T, D] {{
+    param  own: [M, D] ~ normal(1.0)
+    use    wk, wv = Linear[D -> D]
+    let    both = concat[M + T -> Z](expand[B, M, D](own), tanh(x))
+    return x + attend(i: T, j: Z) {{ score c = dot[D](x, wk(both)) mask j <= i + M value wv(both) }}
+  }}
+  use    fronts = stack[3] Front
+  layer  Given(x: [B, T, D], kv: [B, Z, D]) -> [B, T, D] {{
+    use    wk = Linear[D -> D]
+    return x + attend(i: T, j: Z) {{ score c = dot[D](x, wk(kv)) mask j <= i + M value kv }}
+  }}
+  use    given = stack[2] Given
 """
 
 KEPT = {
@@ -84,6 +98,24 @@ KEPT = {
     "loopsum": "twice(x)",
     "rounds": "parity(x)",
     "keysum": "attend(i: T, j: S) { score c = dot[D](x, cumsum[T](x)[T -> S]) mask j <= i value cumsum[S](key) }",
+    "prefixed": "attend(i: T, j: Z) { score c = dot[D](x, kv) mask j <= i + M value kv }",
+    "projected": "attend(i: T, j: Z) { score c = dot[D](x, wide(kv)) mask j < M or (j <= i + M and j > i + M - 5) value "
+    "tanh(kv) }",
+    "sunk": "attend(i: T, j: Z) { score c = dot[D](x, kv) score s = b[W: min(j, W - 1)] mask j <= i + 3 value wide(kv) }",
+    "behind": "attend(i: T, j: Z) { score c = dot[D](x, kv) mask j < n + M or j - M <= i value kv }",
+    "twofold": "attend(i: T, j: Y) { score c = dot[D](x, concat[One + Z -> Y](full[B, One, D](0.5), wide(kv))) mask j <= i + M "
+    "+ 1 value concat[One + M + T -> Y](full[B, One, D](0.5), pre, x) }",
+    "scored": "attend(i: T, j: Z) { score c = concat[M + S -> Z](dot[D](x, pre), dot[D](x, key)) mask j <= i + M value kv }",
+    "kinds": "attend(i: T, j: Z) { score c = dot[D](x, kv) mask j <= i + M and (j < M or concat[M + T -> Z](full[B, "
+    "M](0), doc) == "
+    "doc) value kv }",
+    "numbered": "attend(i: T, j: Z) { score c = dot[D](x, kv + sinusoid[Z, D](start = 2) + e[L: iota[Z]() mod 7]) "
+    "mask j <= i + M "
+    "value kv * real(iota[Z]()) }",
+    "frontsum": "attend(i: T, j: Z) { score c = dot[D](x, concat[M + T -> Z](pre, cumsum[T](x))) mask j <= i + M value kv }",
+    "another": "attend(i: T, j: Z2) { score c = dot[D](x, wide(kv)[Z -> Z2]) mask j <= i + M value tanh(kv[Z -> Z2]) }",
+    "owned": "fronts(x)",
+    "passed": "given(x, wide(kv))",
     "pairsum": "attend(i: T, j: S) { score c = cumsum[S](log(abs(dot[D](x, key)))) mask j <= i value key }",
 }
 
@@ -176,7 +208,7 @@ def kept(folder, inputs, values):
 
 def moving(folder, inputs, values):
     texts = {name: text for name, (text, _) in values.items()}
-    inputs = {name: value for name, value in inputs.items() if name != "n"}  # no row reads it
+    inputs = {name: value for name, value in inputs.items() if name not in ("n", "pre")}  # no row reads them
     spec, _ = written("whole", texts, f"  out full = {', '.join(texts)}\n")
     want, got = whole(folder, spec, texts, inputs), whole(folder, spec, texts, part(inputs, 0, SHORT))
     for name in texts:
@@ -201,6 +233,7 @@ def main():
     options = parser.parse_args()
     draw = random.Random(7)
     inputs = {"x": Tensor("f64", (ROWS, LENGTH, 6), [draw.gauss(0, 1) for _ in range(ROWS * LENGTH * 6)]),
+              "pre": Tensor("f64", (ROWS, 3, 6), [draw.gauss(0, 1) for _ in range(ROWS * 3 * 6)]),
               "n": tensor("i32", [3, 5]), "doc": tensor("i32", [[1] * 11 + [2] * 12, [1] * LENGTH])}
     accepted, refused = dict(KEPT), dict(MOVING)
     if options.spoil == "kept":

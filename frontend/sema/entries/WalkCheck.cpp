@@ -16,6 +16,46 @@ static std::string productWith(const Entry &entry, AxisId walked) {
   return "";
 }
 
+namespace {
+
+/// Values whose mistake has been reported, by the axes along which it was made: what reads them along these is wrong for no
+/// reason of its own.
+class Refused {
+public:
+  explicit Refused(const Entry &entry) : entry(entry), along(entry.nodes.size()) {}
+
+  /// Nodes are asked in order. Whether `id` reads such a value.
+  bool reads(NodeId id) {
+    const Node &node = entry.nodes[id];
+    bool found = node.op == Op::Concat && concats.count(node.axesTo[0]);
+    for (NodeId operand : node.operands)
+      for (AxisId axis : along[operand]) {
+        const bool isMoved = includes(node.axesFrom, axis);
+        found |= isMoved || (node.attend && (node.attend->key == axis || includes(node.attend->queries, axis)));
+        if (includes(node.type.axes, axis))
+          along[id].insert(axis);
+        if (isMoved)
+          along[id].insert(node.axesTo.begin(), node.axesTo.end());
+      }
+    return found;
+  }
+  void add(NodeId id) {
+    const Node &node = entry.nodes[id];
+    if (node.op == Op::Concat) // keys and values are joined by two of them
+      concats.insert(node.axesTo[0]);
+    for (AxisId axis : node.type.axes)
+      if (includes(node.axesFrom, axis) || includes(node.axesTo, axis) || (node.attend && includes(node.attend->queries, axis)))
+        along[id].insert(axis);
+  }
+
+private:
+  const Entry &entry;
+  std::vector<std::set<AxisId>> along;
+  std::set<AxisId> concats;
+};
+
+} // namespace
+
 bool Checker::walksText(const Entry &entry, AxisId axis) {
   for (const Input &input : entry.inputs) // what data tasks and generation mean by ids[B, T]: B texts, T their symbols
     if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2 && input.type.axes[1] != axis) {
@@ -61,8 +101,13 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
     failed |= !session.spendProof(range, std::exchange(walk.effort, 0));
     return session.mayGoOn();
   };
+  Refused refused(entry);
   for (NodeId id = 0; id < entry.nodes.size() && mayGoOn(entry.nodes[id].range); ++id) {
+    if (refused.reads(id))
+      continue;
     std::string objection = walk.objection(entry.nodes[id]);
+    if (!objection.empty())
+      refused.add(id);
     if (objection.empty() && (leaving.count(id) || leavingEntry.count(id)))
       objection = walk.objectionToResult(entry.nodes[id], leavingEntry.count(id));
     if (!objection.empty())

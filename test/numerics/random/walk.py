@@ -31,14 +31,15 @@ class Walk:
         masks += draw.sample(["mask i - j <= 40", "mask doc == doc[T -> S]"], draw.choice([0, 1]))
         items = " ".join([*scores, "scale 1 / sqrt(E)", *masks, "value wv(key)"])
         change = draw.choice(MAPS).replace("$", "y")
-        more = self.recurrent(random.Random(5000 + seed))
+        more = [*self.recurrent(random.Random(5000 + seed)), *self.fixed(random.Random(6000 + seed))]
         again = draw.choice(["stack[2]", "loop[2]"])
         lines = ["param u: [H, E] ~ normal(1)", "use wq, wk, wv = Linear[D -> H * E]", "use wo = Linear[H * E -> D]", *layers,
                  "let key = x[T -> S]", f"let a = attend(i: T, j: S) {{ {items} }}", *more,
                  f"return norm({change} + y)"]
         self.text = "\n".join([
             "model Walk {", f"  config V = 37, H = {self.sets['H']}, E = {self.heads}, D = H * E, P = 16, W = 3", "  dim B, T",
-            "  dim S = T, R = S", "  in ids: index(256)[B, T]", "  let doc = ids div 64", "  param table: [V, D] ~ normal(1)",
+            f"  dim S = T, R = S, F = {1 + 2 * (seed % 2)}, Z = F + T", "  in ids: index(256)[B, T]", "  let doc = ids div 64",
+            "  param table: [V, D] ~ normal(1)",
             "  layer Block(x: [B, T, D]) -> [B, T, D] {", "    use norm = LayerNorm[D]", *("    " + line for line in lines),
             "  }", f"  use blocks = {again} Block", "  let logits = dot[D](blocks(table[V: ids mod V]), table)", "  out logits",
             "  out step(T) = logits", "}", ""])
@@ -56,7 +57,22 @@ class Walk:
                       "full[B](2) let new = tanh(0.5 * h + read[T: t] + real(n + t mod 3) / 8) next h = new next n = "
                       "(n + ids[T: t]) mod 5 yield new }"]
             value = "read + carried"
-        return [*lines, f"let y = {value}"]
+        return [*lines, f"let found = {value}"]
+
+    @staticmethod
+    def fixed(draw):
+        """From `found` to `y`, in one model of two by an attend whose first keys are there before all places."""
+        if draw.randrange(2):
+            return ["let y = found"]
+        mask = draw.choice(["j <= i + F", "j < F or (j <= i + F and j > i + F - 9)",
+                            "j <= i + F and (j + i) mod 3 != 1 or j == 0"])
+        keys = draw.choice(["fk(joined)", "concat[F + T -> Z](full[B, F, H, E](0.0), fk(found))"])
+        scores = [f"score content = dot[E](fq(found), {keys})",
+                  *draw.choice([[], ["score sinks = sink * expand[H](real(j < F))"]])]
+        return ["param front: [F, D] ~ normal(1)", "param sink: [H] ~ normal(1)", "use fq, fk, fv = Linear[D -> H * E]",
+                "let joined = concat[F + T -> Z](expand[B, F, D](front), found)",
+                f"let shown = attend(i: T, j: Z) {{ {' '.join(scores)} scale 1 / sqrt(E) mask {mask} value fv(joined) }}",
+                "let y = found + tanh(wo(shown))"]
 
     def specification(self):
         return self.text
