@@ -196,6 +196,8 @@ json::Array dimsJson(const Entry &entry) {
       continue;
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
     dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
+    if (!bound && entry.dimUpperBound.size() > i) // R <= T, which indices rely on
+      (*dims.back().getAsObject())["bound"] = sizeJson(entry.dimUpperBound[i], entry.dims);
     if (int64_t least = leastSize(entry, i); least > 1)
       (*dims.back().getAsObject())["min"] = least;
   }

@@ -85,8 +85,9 @@ struct ParameterInfo {
 
 struct DimInfo {
   std::string name;
-  int64_t max = -1; // -1: no bound
-  int64_t min = 1;  // more where a mean of the entry would else run over nothing
+  int64_t max = -1;                   // -1: no bound
+  std::optional<SizeForm> bound = {}; // another one, over dims of the entry
+  int64_t min = 1;                    // more where a mean of the entry would else run over nothing
 };
 /// How a number of `eval` follows from several batches: docs/artifact.md, "average".
 struct AverageInfo {

@@ -243,6 +243,11 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
       item.fail(concat("the dim '", dim.name, "' occurs twice"));
     info.dims.push_back(std::move(dim));
   });
+  reader.member("dims").each([&, dim = size_t(0)](const ManifestReader &item) mutable {
+    if (item.has("bound"))
+      info.dims[dim].bound = readSizeForm(item.member("bound"), info.dims);
+    ++dim;
+  });
   reader.member("inputs").each([&](const ManifestReader &item) { info.inputs.push_back(readTensor(item, info.dims)); });
   reader.member("outputs").each([&](const ManifestReader &item) { info.outputs.push_back(readTensor(item, info.dims)); });
   size_t number = 0;

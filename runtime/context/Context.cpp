@@ -108,6 +108,15 @@ Status Context::bind(std::span<const int64_t> dims) {
                         dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
                         dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean or a choice runs over nothing" : std::string());
   }
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (const DimInfo &dim = info->dims[i]; dim.bound)
+      if (auto most = dim.bound->evaluate(codeDims); !most || codeDims[i] > *most) {
+        std::vector<std::string> names;
+        for (const DimInfo &each : info->dims)
+          names.push_back(each.name);
+        return inputError("the dim ", dim.name, " is ", codeDims[i], ", expected at most ", dim.bound->print(names),
+                          most ? concat(" = ", *most) : std::string());
+      }
   auto tensors = [&](const std::vector<TensorInfo> &list, std::vector<BoundTensor> &bound) -> Status {
     for (const TensorInfo &item : list) {
       BoundTensor tensor{item.name, item.type, {}, 0};
