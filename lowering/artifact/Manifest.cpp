@@ -1,7 +1,6 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
 #include "dialect/StoredParameter.h"
-#include "frontend/Dims.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
@@ -187,21 +186,6 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space, cons
     array.push_back(std::move(object));
   }
   return array;
-}
-
-json::Array dimsJson(const Entry &entry) {
-  json::Array dims;
-  for (unsigned i = 0; i < entry.dims.size(); ++i) {
-    if (isProduct(entry, i))
-      continue;
-    auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
-    dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
-    if (!bound && entry.dimUpperBound.size() > i) // R <= T, which indices rely on
-      (*dims.back().getAsObject())["bound"] = sizeJson(entry.dimUpperBound[i], entry.dims);
-    if (int64_t least = leastSize(entry, i); least > 1)
-      (*dims.back().getAsObject())["min"] = least;
-  }
-  return dims;
 }
 
 /// What a caller gives, and `totals`, which another entry makes.

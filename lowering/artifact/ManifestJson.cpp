@@ -1,5 +1,7 @@
 #include "lowering/artifact/ManifestJson.h"
+#include "frontend/Dims.h"
 #include "frontend/ElementTypes.h"
+#include "lowering/artifact/LossFacts.h"
 
 namespace json = llvm::json;
 
@@ -46,6 +48,21 @@ json::Object layoutJson(const Panels &panels) {
                       {"width", panels.width},
                       {"steps", panels.steps},
                       {"transposed", panels.transposed}};
+}
+
+json::Array dimsJson(const Entry &entry) {
+  json::Array dims;
+  for (unsigned i = 0; i < entry.dims.size(); ++i) {
+    if (isProduct(entry, i))
+      continue;
+    auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
+    dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
+    if (!bound && entry.dimUpperBound.size() > i) // R <= T, which indices rely on
+      (*dims.back().getAsObject())["bound"] = sizeJson(entry.dimUpperBound[i], entry.dims);
+    if (int64_t least = leastSize(entry, i); least > 1)
+      (*dims.back().getAsObject())["min"] = least;
+  }
+  return dims;
 }
 
 } // namespace tenon

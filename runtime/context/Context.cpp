@@ -90,17 +90,7 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
   return result;
 }
 
-Status Context::bind(std::span<const int64_t> dims) {
-  if (dims.size() != info->dims.size())
-    return usageError("expected ", info->dims.size(), " dims, got ", dims.size());
-  dimValues.assign(dims.begin(), dims.end());
-  codeDims = dimValues;
-  if (int cut = info->dimIndex(info->sliceAxis); info->slices > 1 && cut >= 0) {
-    if (dims[static_cast<size_t>(cut)] % info->slices != 0)
-      return inputError("the recipe cuts a batch in ", info->slices, " slices, which do not divide ", info->sliceAxis, " = ",
-                        dims[static_cast<size_t>(cut)]);
-    codeDims[static_cast<size_t>(cut)] /= info->slices;
-  }
+Status Context::checkBounds(std::span<const int64_t> dims) const {
   for (size_t i = 0; i < dims.size(); ++i) {
     const DimInfo &dim = info->dims[i];
     if (codeDims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
@@ -117,6 +107,22 @@ Status Context::bind(std::span<const int64_t> dims) {
         return inputError("the dim ", dim.name, " is ", codeDims[i], ", expected at most ", dim.bound->print(names),
                           most ? concat(" = ", *most) : std::string());
       }
+  return {};
+}
+
+Status Context::bind(std::span<const int64_t> dims) {
+  if (dims.size() != info->dims.size())
+    return usageError("expected ", info->dims.size(), " dims, got ", dims.size());
+  dimValues.assign(dims.begin(), dims.end());
+  codeDims = dimValues;
+  if (int cut = info->dimIndex(info->sliceAxis); info->slices > 1 && cut >= 0) {
+    if (dims[static_cast<size_t>(cut)] % info->slices != 0)
+      return inputError("the recipe cuts a batch in ", info->slices, " slices, which do not divide ", info->sliceAxis, " = ",
+                        dims[static_cast<size_t>(cut)]);
+    codeDims[static_cast<size_t>(cut)] /= info->slices;
+  }
+  if (Status status = checkBounds(dims); status.failed())
+    return status;
   auto tensors = [&](const std::vector<TensorInfo> &list, std::vector<BoundTensor> &bound) -> Status {
     for (const TensorInfo &item : list) {
       BoundTensor tensor{item.name, item.type, {}, 0};
