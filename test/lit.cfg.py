@@ -32,15 +32,15 @@ EACH_TIER_INSIDE = ["goldens", "peers", "random", "artifact.test", "bf16.test", 
 # whose kernels lowering/cpu/ compares on all tiers to the bit: fused attention, of which each test has a case for the narrower
 # tier; who sees whom, since threads.test and tiers.test show the bits of outputs to be the same.
 NOT_OF_A_TIER = ["allocation.test", "batch.test", "beam.test", "blocks.test", "caller.test", "carries.test", "causal.test",
-                 "copying.test", "depth.test", "empty.test", "fused", "fused-attention.test", "halves.test",
-                 "language", "last-layer-behind.test", "last-layer-places.test", "last-layer-values.test", "last-layer.test",
+                 "copying.test", "depth.test", "empty.test", "fused", "fused-attention.test", "halves.test", "language",
+                 "last-layer-behind.test", "last-layer-places.test", "last-layer-values.test", "last-layer.test",
                  "last-place.test", "loop-history.test", "loop-parts.test", "loop-states.test", "loss-scale.test",
-                 "masked-search.test", "masked-task.test",
-                 "mixed-commands.test", "newcomer.test", "own-data-mistakes.test", "own-data-weights.test", "own-data.test",
-                 "prepared.test", "quickstart.test", "recipes.test", "recurrences.test", "round-count.test", "round-maps.test",
-                 "short-parameters.test", "sliced-models.test", "slices.test", "split-parameters.test", "step.test",
-                 "symbols.test", "targets.test", "typed-parameters.test", "visibility.test", "walk.test", "walks.test",
-                 "wide-parameters.test",                  "wide.test"]
+                 "masked-search.test", "masked-task.test", "mixed-commands.test", "newcomer.test", "open-sizes.test",
+                 "own-data-mistakes.test", "own-data-weights.test", "own-data.test", "prepared.test", "quickstart.test",
+                 "recipes.test", "recurrences.test", "round-count.test", "round-maps.test", "scan-states.test",
+                 "shared-states.test", "short-parameters.test", "sliced-models.test", "slices.test",
+                 "split-parameters.test", "stack-states.test", "step.test", "symbols.test", "targets.test",
+                 "typed-parameters.test", "visibility.test", "walk.test", "walks.test", "wide-parameters.test", "wide.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"

@@ -36,10 +36,12 @@ CASES = {
     "rounds": ({}, []),
     "states": ({}, []),
     "lstm": ({"V": 13, "C": 20, "N": 3}, []),
+    "rnn": ({"V": 13, "C": 20, "N": 3}, []),
+    "gru": ({"V": 13, "C": 20, "N": 3}, []),
     "mamba": ({"V": 13, "D": 24, "Z": 5, "R": 3, "N": 3}, []),
 }
 TYPED = ("typed", "short")
-OPEN = ("open", "recurrent", "rounds", "states", "lstm", "mamba")
+OPEN = ("open", "recurrent", "rounds", "states", "lstm", "rnn", "gru", "mamba")
 
 
 class Wrong(Exception):

@@ -99,12 +99,13 @@ add("moe", "moe.tn", "MoE", ["lm"], delayed(16, 16, LETTERS, 1, 16, target=True)
     "adamw(lr = 3e-3)", EVEN,
     dead=[("dot[D](norm(y), lm_head)", "dot[D](stop_gradient(norm(y)), lm_head)")],
     wrong={"llama.tn": [("mask  j <= i", "mask  j == i")]}, shifted=[NEXT], configs=("K",))
-add("lstm, language model", "lstm.tn", "LSTMLM", ["nll"], kept(16, 16), {"B": 16, "T": 16, "C": 64, "N": 1}, 800,
-    "adam(lr = 1e-2)", FALLING,
-    dead=[("layers(emb[V: ids])", "stop_gradient(layers(emb[V: ids]))")],
-    wrong=[("full[B, T](true)", "expand[B](iota[T]() < 1)")],
-    shifted=[NEXT],
-    faults={"the input as the answer": [("cross_entropy[V](logits, target)", "cross_entropy[V](logits, ids)")]})
+for kind, steps in (("lstm", 800), ("rnn", 800), ("gru", 800)):
+    add(kind + ", language model", kind + ".tn", kind.upper() + "LM", ["nll"], kept(16, 16), {"B": 16, "T": 16, "C": 64, "N": 1},
+        steps, "adam(lr = 1e-2)", FALLING,
+        dead=[("layers(emb[V: ids])", "stop_gradient(layers(emb[V: ids]))")],
+        wrong=[("full[B, T](true)", "expand[B](iota[T]() < 1)")],
+        shifted=[NEXT],
+        faults={"the input as the answer": [("cross_entropy[V](logits, target)", "cross_entropy[V](logits, ids)")]})
 # No place but the one before is known without the state: the four taps of the convolution see no letter where its copy is due.
 add("mamba", "mamba.tn", "Mamba", ["lm"], kept(16, 18, 4), {"B": 16, "T": 18, "D": 32, "N": 1, "Z": 8, "R": 4, "std": 0.1}, 500,
     "adamw(lr = 5e-3)", FALLING,

@@ -81,13 +81,12 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
   auto reach = multiply(graph.size(inside), Size(steps.dilation));
   auto last = padded && reach ? subtract(*padded, *reach) : std::nullopt;
   const auto before = last ? divideDown(*last, steps.stride) : std::nullopt;
-  std::optional<Size> fit = before ? add(*before, Size(1)) : std::nullopt;
-  if (fit && fit->isConstant() && fit->constant() < 0)
-    fit = Size(0);
-  if (fit && *fit == graph.size(windows))
+  std::optional<Size> fit = before ? add(*before, Size(1)) : std::nullopt; // below 0: by so many places none does
+  const bool fitsNone = fit && fit->isConstant() && fit->constant() < 1;
+  if (fit && (fitsNone ? Size(0) : *fit) == graph.size(windows))
     return true; // no dims make a declared size negative, so where none fit it is 0
   std::string fitting = fit ? text(*fit) + " fit into " + sized(axis) : "how many fit depends on " + sized(axis);
-  if (fit && fit->isConstant() && fit->constant() < 1)
+  if (fitsNone)
     fitting = "and none fits into " + sized(axis);
   Diagnostic *mistake = error("T0215", range,
                               "axis " + axisName(windows) + " has " + text(graph.size(windows)) +
@@ -104,7 +103,8 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
                                           (lacking->constant() == 1 ? " more place" : " more places") +
                                           " of padding there are as many windows as declared"});
   else
-    mistake->notes.push_back({"help", places + ": let the axis of the windows have " + text(*fit) + " places"});
+    mistake->notes.push_back(
+        {"help", places + ": let the axis of the windows have " + text(fitsNone ? Size(0) : *fit) + " places"});
   for (AxisId named : {windows, axis})
     if (text(graph.size(named)) != axisName(named))
       relate(mistake, named);

@@ -47,17 +47,20 @@ def classifier(case):
     return both_ways(nn.GRU, 5)(sizes(case)), compute
 
 
-def lstm_lm(case):
-    at = sizes(case)
-    made = nn.ModuleDict({"emb": nn.Embedding(at["V"], at["C"]), "lstm": nn.LSTM(at["C"], at["C"], at["N"], batch_first=True),
-                          "head": nn.Linear(at["C"], at["V"])})
+def language_model(kind):
+    """`emb`, the recurrent layers under the name of their kind, `head`; states go on from step to step."""
+    def make(case):
+        at, name = sizes(case), kind.__name__.lower()
+        made = nn.ModuleDict({"emb": nn.Embedding(at["V"], at["C"]), name: kind(at["C"], at["C"], at["N"], batch_first=True),
+                              "head": nn.Linear(at["C"], at["V"])})
 
-    def compute(module, given, kept):
-        y, state = module["lstm"](module["emb"](given["ids"]), kept)
-        logits = module["head"](y)
-        return (F.cross_entropy(logits.flatten(0, 1), given["target"].flatten()), {"logits": logits},
-                tuple(part.detach() for part in state))
-    return made, compute
+        def compute(module, given, kept):
+            y, state = module[name](module["emb"](given["ids"]), kept)
+            logits = module["head"](y)
+            left = tuple(part.detach() for part in state) if kind is nn.LSTM else state.detach()
+            return F.cross_entropy(logits.flatten(0, 1), given["target"].flatten()), {"logits": logits}, left
+        return made, compute
+    return make
 
 
 def waves(length, width):
@@ -160,5 +163,6 @@ def star_transformer(case):
     return made, compute
 
 
-MODELS = {"rnn": tagger(nn.RNN, ("y", "last")), "lstm": tagger(nn.LSTM, ("y", "h", "c")), "gru": classifier, "lstm_lm": lstm_lm,
+MODELS = {"rnn": tagger(nn.RNN, ("y", "last")), "lstm": tagger(nn.LSTM, ("y", "h", "c")), "gru": classifier,
+          "lstm_lm": language_model(nn.LSTM), "rnn_lm": language_model(nn.RNN), "gru_lm": language_model(nn.GRU),
           "transformer": transformer, "star_transformer": star_transformer}

@@ -17,9 +17,10 @@ case("lstm", **RECURRENT, spec="lstm.tn", model="TagLSTM", configs=SIZES,
      outputs={"infer": ["logits"], "encode": ["y", "h", "c"]})
 case("gru", **RECURRENT, spec="gru.tn", model="ClassifyGRU", configs=SIZES | {"K": 5}, rate=0.1,
      outputs={"infer": ["logits"], "encode": ["y", "last"]})
-case("lstm_lm", spec="lstm.tn", model="LSTMLM", names="torch", dims={"B": B, "T": T}, loss="nll",
-     configs={"V": V, "C": 40, "N": 2, "rate": 0.0}, outputs={"infer": ["logits"]},
-     inputs=lambda step: {"ids": numbers(1, step, V, B, T), "target": numbers(2, step, V, B, T)})
+for kind in ("lstm", "rnn", "gru"):
+    case(kind + "_lm", spec=kind + ".tn", model=kind.upper() + "LM", names="torch", dims={"B": B, "T": T}, loss="nll",
+         configs={"V": V, "C": 40, "N": 2, "rate": 0.0}, outputs={"infer": ["logits"]},
+         inputs=lambda step: {"ids": numbers(1, step, V, B, T), "target": numbers(2, step, V, B, T)})
 
 
 def translated(step):
