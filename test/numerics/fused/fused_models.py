@@ -69,6 +69,8 @@ CASES = {
     ("sparse", "a"): ({"D": 48, "Z": 16, "L": 40, "C": 8, "W": 30}, (2, 67, 197)),
     ("sparse", "b"): ({"D": 82, "N": 1}, (300,)),
     ("sparse", "c"): ({"D": 16, "N": 1}, (1100,)),
+    ("queries", "a"): ({"D": 48}, (1, 17, 67)),
+    ("queries", "b"): ({"D": 40, "X": 2, "E": 41}, (17, 131)),
     ("single", "a"): ({"D": 48, "E": 24, "W": 5, "L": 9}, (1, 17, 67)),
     ("single", "b"): ({"D": 40, "E": 41, "W": 64, "L": 40}, (17, 131)),
 }
@@ -83,6 +85,7 @@ RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"),
            "capped": ("Capped", "byte_stream(text = \"none.txt\")", "nll"),
            "scaled": ("Scaled", "byte_stream(text = \"none.txt\")", "nll"),
            "sparse": ("Sparse", "byte_stream(text = \"none.txt\")", "nll"),
+           "queries": ("Queries", "byte_stream(text = \"none.txt\")", "nll"),
            "single": ("Single", "byte_stream(text = \"none.txt\")", "nll"),
            "transformer_xl": ("TransformerXL", "byte_stream(text = \"none.txt\")", "nll"),
            "xlnet": ("XLNet", "permutation_lm(text = \"none.txt\", reuse = 1)", "plm")}
