@@ -65,6 +65,7 @@ private:
   NodeId partOfTable(NodeId id, AxisId axis, unsigned which);
   bool goesPlaceByPlace(const Node &node, AxisId axis) const;
   Node with(const Node &node, AxisId axis, AxisId instead) const;
+  Node in(const Node &place, Op op, AxisId axis, AxisId instead) const;
   Entry pruned() const;
 
   const Entry &old;
@@ -90,6 +91,15 @@ Node Splitting::with(const Node &node, AxisId axis, AxisId instead) const {
   Node copy = node;
   std::replace(copy.type.axes.begin(), copy.type.axes.end(), axis, instead);
   return copy;
+}
+
+/// Another op of the type `with` gives, where `place` stands.
+Node Splitting::in(const Node &place, Op op, AxisId axis, AxisId instead) const {
+  Node made = with(makeNode(op, place.type), axis, instead);
+  made.stack = place.stack;
+  made.range = place.range;
+  made.caller = place.caller;
+  return made;
 }
 
 /// Whether a value along such an axis has something of the walk: others are tables.
@@ -154,26 +164,20 @@ NodeId Splitting::partOfArgument(const Node &node, AxisId axis, unsigned which) 
   const NodeId outside = made[old.nodes[producer[node.stack]].operands[node.index]].part[which];
   if (outside == kNoNode)
     return kNoNode;
-  Node spread = with(makeNode(Op::Expand, node.type), axis, partAxis(axis, which));
+  Node spread = in(node, Op::Expand, axis, partAxis(axis, which));
   if (fresh.nodes[outside].type.axes == spread.type.axes)
     return outside;
   spread.operands = {outside};
-  spread.stack = node.stack;
-  spread.range = node.range;
-  spread.caller = node.caller;
   return emit(spread);
 }
 
 NodeId Splitting::partOfTable(NodeId id, AxisId axis, unsigned which) {
   const Node &node = old.nodes[id];
-  Node slice = with(makeNode(Op::Slice, node.type), axis, partAxis(axis, which));
+  Node slice = in(node, Op::Slice, axis, partAxis(axis, which));
   slice.operands = {made[id].whole};
   slice.axesFrom = {axis};
   slice.axesTo = {partAxis(axis, which)};
   slice.size = which ? fixed.at(axis) : Size(0);
-  slice.stack = node.stack;
-  slice.range = node.range;
-  slice.caller = node.caller;
   return emit(slice);
 }
 
@@ -219,13 +223,10 @@ void Splitting::split(NodeId id, AxisId axis) {
     own.part[which] = part(id, axis, which);
   if (!own.isJoined || own.part[0] == kNoNode || own.part[1] == kNoNode)
     return;
-  Node joined = makeNode(Op::Concat, node.type);
+  Node joined = in(node, Op::Concat, axis, axis);
   joined.operands = {own.part[0], own.part[1]};
   joined.axesFrom = {partAxis(axis, 0), partAxis(axis, 1)};
   joined.axesTo = {axis};
-  joined.stack = node.stack;
-  joined.range = node.range;
-  joined.caller = node.caller;
   own.whole = emit(joined);
 }
 

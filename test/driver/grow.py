@@ -1,9 +1,9 @@
 """Files of grow.test, and what training by them leaves."""
 import os
-import struct
 import sys
 
-from public_states import npy, read, write
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tensors import Tensor, load_safetensors, save_npy, save_safetensors, tensor  # noqa: E402
 
 SPEC = """model Words {
   config V = 6, D = 2
@@ -29,11 +29,11 @@ folder = sys.argv[2]
 if sys.argv[1] == "make":
     with open(os.path.join(folder, "words.tn"), "w", encoding="utf-8") as file:
         file.write(SPEC)
-    npy(os.path.join(folder, "x.npy"), [[float(i == c) for c in range(6)] for i in range(8)])
-    write(os.path.join(folder, "small.safetensors"), {"table": ROWS}, 2)
-    write(os.path.join(folder, "narrow.safetensors"), {"table": ROWS}, 1)
+    save_npy(os.path.join(folder, "x.npy"), tensor("f32", [[float(i == c) for c in range(6)] for i in range(8)]))
+    save_safetensors(os.path.join(folder, "small.safetensors"), {"table": Tensor("f64", (4, 2), ROWS)})
+    save_safetensors(os.path.join(folder, "narrow.safetensors"), {"table": Tensor("f64", (8, 1), ROWS)})
 else:
-    found = list(struct.unpack("<12f", read(folder)["table"][1]))
+    found = list(load_safetensors(folder)["table"].values)
     expected = ROWS + [0.5] * (3 if "--spoil" in sys.argv else 4)
     print("the file's 4 rows, and 2 initial ones" if found == expected else f"WRONG: {found}")
     sys.exit(0 if found == expected else 1)

@@ -1,6 +1,8 @@
 // Contractions of bf16 and f16: products and sums of f32, whatever way an operand lies in memory. The reference rounds the inputs and sums in f64.
 // RUN: tenon-kernel-test %s --dims=1,1 --dims=2,3 --dims=17,2 --dims=67,3 --dims=131,1 --tolerance=2e-5 | FileCheck %s
 // CHECK: ok:
+// The tiers of bf16 by the definition of their instructions, also where the machine has these.
+// RUN: tenon-kernel-test %s --dims=17,2 --tolerance=2e-5 --without-bf16 | FileCheck %s
 // The types are no decoration: against inputs that are off in one element of the result, it fails.
 // RUN: not tenon-kernel-test %s --tier=portable --dims=2,3 --tolerance=2e-5 --corrupt=1e-3 | FileCheck %s --check-prefix=CORRUPT
 // CORRUPT: linear dims 2,3 tier portable: output 0[0] is
