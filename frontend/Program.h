@@ -242,11 +242,12 @@ inline bool bodiesMeet(const std::vector<StackInfo> &stacks, uint32_t a, uint32_
 }
 
 struct Initializer {
-  std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant, table
-  double a = 0;     // std, bound or value; fan-based kinds are resolved: a is the bound (xavier_uniform) or std (kaiming_normal)
+  std::string kind = "constant"; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant, table
+  double a = 0; // std, bound or value; fan-based kinds are resolved: a is the bound (xavier_uniform) or std (kaiming_normal)
   std::vector<double> perElement; // where the text uses `depth`: one `a` per element of the stack (row-major), else empty
   std::vector<double> table;      // table: an expression of indices, row-major over the axes of the parameter that are `along`
   std::vector<bool> along;        // one per axis of the parameter; the values are the same along the others
+  std::string as;                 // of a state of the model: path of the parameter whose values it starts with
 };
 struct PublicName {
   std::string name;      // with '#' for the stack index where transform is "stacked"
@@ -262,8 +263,7 @@ struct Param {
   std::vector<int64_t> shape;          // without the stack counts
   std::vector<int64_t> publishedShape; // one size per axis of the declaration: a formal that stands for a product is one
   Initializer init;
-  // scheme -> public name of each element of the stack, in row-major order of stackCounts (one element when not stacked)
-  std::map<std::string, std::vector<PublicName>> publicNames;
+  std::map<std::string, std::vector<PublicName>> publicNames; // scheme -> one per element of the stack, in row-major order
   ast::Range range;
 };
 struct State {
@@ -273,7 +273,7 @@ struct State {
   std::vector<Size> shape; // linear forms over the entry's dims
   Element element = Element::Real;
   std::string stored;        // "f64", "bf16" or "f16": reals that lie in memory in that type; else empty
-  double initial = 0;        // reset value
+  Initializer init;          // a state that is not of the model starts from a constant
   std::optional<Size> bound; // index(bound): 0 <= value < bound
   bool ofModel = false;      // no run-time axis: saved with the weights
   bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is; or by another entry

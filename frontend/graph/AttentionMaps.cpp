@@ -76,7 +76,7 @@ private:
 
   uint32_t stateOf(const Node &map, const std::vector<AxisId> &queries) {
     State state;
-    state.initial = -1;
+    state.init.a = -1;
     state.everyStep = true;
     for (uint32_t stack = map.stack; stack != kEntryBody; stack = bodyAround(entry.stacks, stack))
       state.stackCounts.insert(state.stackCounts.begin(), entry.stacks[stack].total.asConstant().value_or(1));

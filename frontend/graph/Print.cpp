@@ -47,7 +47,7 @@ public:
       out << "  state " << state.path << ":" << counts(state.stackCounts) << " [";
       for (size_t i = 0; i < state.axes.size(); ++i)
         out << (i ? ", " : "") << sized(state.axes[i], state.shape[i]);
-      out << "]" << (state.ofModel ? " of model" : state.inPlace ? " in place" : "") << " = " << number(state.initial) << "\n";
+      out << "]" << (state.ofModel ? " of model" : state.inPlace ? " in place" : "") << " = " << initial(state.init) << "\n";
     }
     body(~0u, 1);
     for (auto &[state, node] : entry.nextStates)
@@ -67,6 +67,13 @@ private:
     char buffer[40];
     std::snprintf(buffer, sizeof buffer, "%.9g", value);
     return buffer;
+  }
+  static std::string initial(const Initializer &init) {
+    if (!init.as.empty())
+      return init.as;
+    return init.kind == "constant" && init.perElement.empty() ? number(init.a)
+           : init.kind == "table"                             ? init.kind
+                                                              : init.kind + "(" + number(init.a) + ")";
   }
   static std::string counts(const std::vector<int64_t> &list) {
     std::string text;

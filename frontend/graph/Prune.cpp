@@ -164,7 +164,7 @@ void Compaction::findAxesAndDims(const std::vector<bool> &stackKept) {
     if (!live.node[i])
       continue;
     const Node &node = old.nodes[i];
-    keep(node.type.axes);
+    keep(typeOf(node).axes);
     keep(node.axesFrom);
     keep(node.axesTo);
     keepSize(node.size);
@@ -236,9 +236,20 @@ StackInfo Compaction::stack(size_t index) const {
   return info;
 }
 
+/// A loop has the type of its first carry, which can be another now.
+ValueType Compaction::typeOf(const Node &node) const {
+  if (!isLoop(node))
+    return node.type;
+  for (size_t i = 0; i < node.operands.size(); ++i)
+    if (live.result[node.index][i])
+      return old.nodes[node.operands[i]].type;
+  return {Element::Real, {}, {}};
+}
+
 Node Compaction::node(const Node &from) const {
   Node to = from;
-  to.type.axes = axes(from.type.axes);
+  to.type = typeOf(from);
+  to.type.axes = axes(to.type.axes);
   to.axesFrom = axes(from.axesFrom);
   to.axesTo = axes(from.axesTo);
   to.size = size(from.size);

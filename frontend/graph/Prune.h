@@ -53,6 +53,7 @@ private:
   Size size(const Size &form) const;
   std::vector<AxisId> axes(std::vector<AxisId> list) const;
   StackInfo stack(size_t index) const;
+  ValueType typeOf(const Node &node) const;
   Node node(const Node &from) const;
   uint32_t index(const Node &from) const;
 };

@@ -148,13 +148,14 @@ private:
   bool shapeParameter(Scope *scope, const ast::Stmt &statement, const std::vector<AxisId> &axes, Param &param);
   Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
   Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
-  std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param,
-                                         const std::vector<AxisId> &axes);
+  std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const std::vector<int64_t> &stackCounts,
+                                         const std::vector<int64_t> &fan, const std::vector<AxisId> &axes);
   /// Of an expression over indices of `axes`, such as log(1 + iota[N]()); nullopt after a message.
   std::optional<Initializer> tableOf(NodeId value, const std::vector<AxisId> &axes, ast::Range range, const std::string &name);
   std::vector<int64_t> declaredSizes(Scope *scope, const ast::Type &type);
-  std::optional<Initializer> initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range,
-                                           const std::string &name);
+  std::optional<Initializer> initializerOf(const Value &, const std::vector<int64_t> &fan, ast::Range, const std::string &name);
+  std::optional<Initializer> valuesOf(const Node &param, const ast::Stmt &, const State &, const std::vector<AxisId> &axes);
+  std::optional<Initializer> initialOf(Scope *scope, const ast::Stmt &statement, State &state, const std::vector<AxisId> &axes);
   Value stateValue(Scope *scope, const ast::Stmt &statement);
   uint32_t stateOf(Scope *scope, const ast::Stmt &statement);
   std::optional<StateHome> homeOf(Scope *scope, const ast::Stmt &statement, uint32_t state);

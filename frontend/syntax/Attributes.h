@@ -168,6 +168,7 @@ struct Param : Located {
 };
 struct State : Located {
   std::vector<Group> groups;
+  Token op;
   Expression value;
 };
 struct Next : Located {
@@ -309,7 +310,7 @@ BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Dims, keyword, dims)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Require, condition, message)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::In, keyword, groups)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Param, groups, op, value)
-BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::State, groups, value)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::State, groups, op, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Next, name, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::RepeatNode, kind, count)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Use, names, repeat, layer, operations, arguments)

@@ -235,7 +235,7 @@ struct Converter::StatementVisitor {
   }
   void operator()(const In &node) const { typed(Kind::In, node, node.groups, nullptr, 0); }
   void operator()(const Param &node) const { typed(Kind::Param, node, node.groups, self.value(node.value), *node.op.begin); }
-  void operator()(const State &node) const { typed(Kind::State, node, node.groups, self.value(node.value), '='); }
+  void operator()(const State &node) const { typed(Kind::State, node, node.groups, self.value(node.value), *node.op.begin); }
   void operator()(const Next &node) const { named(Kind::Next, node, node.name, node.value); }
   void operator()(const Use &node) const { self.use(list, node); }
   void operator()(const Let &node) const {

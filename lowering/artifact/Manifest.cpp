@@ -75,6 +75,16 @@ json::Object initializerJson(const Initializer &init) {
   return json::Object{{"kind", init.kind}, {"a", std::move(a)}};
 }
 
+/// Of a state: a number, or an initializer as that of a parameter, with the parameter's name where it starts as one.
+json::Value initialJson(const Initializer &init) {
+  if (init.kind == "constant" && init.perElement.empty() && init.as.empty())
+    return init.a;
+  json::Object object = initializerJson(init);
+  if (!init.as.empty())
+    object["as"] = init.as;
+  return object;
+}
+
 /// `real`: the type of what does not say its own.
 json::Array parametersJson(const Program &program, ModuleOp module, StringRef real) {
   json::Array array;
@@ -239,7 +249,7 @@ json::Array statesJson(const Entry &entry, const ManifestFacts &facts) {
                                   {"dtype", dtypeOf(state.element, facts.dtype, state.stored)},
                                   {"axes", stringArray(state.axes)},
                                   {"shape", std::move(shape)},
-                                  {"initial", state.initial},
+                                  {"initial", initialJson(state.init)},
                                   {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
                                   {"of_model", state.ofModel},
                                   {"in_place", state.inPlace}});

@@ -41,6 +41,7 @@ struct InitializerInfo {
   std::vector<double> perElement; // one `a` per stack element where they differ, else empty
   std::vector<double> table;      // Table: row-major over the axes with a stride in `strides`
   std::vector<int64_t> strides;   // Table: per axis of the parameter, in elements of `table`; 0 where all values are the same
+  bool isNumber() const { return kind == Kind::Constant && perElement.empty(); }
   double of(int64_t stackIndex) const { return perElement.empty() ? a : perElement[static_cast<size_t>(stackIndex)]; }
 };
 
@@ -142,9 +143,10 @@ struct StateInfo {
   DataType type = DataType::F32;
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
-  double initial = 0;
-  std::optional<SizeForm> bound;                         // values must be in [0, bound)
-  bool ofModel = false;                                  // belongs to the model, saved with the weights; its shape has no dims
+  InitializerInfo init;          // one that is not of the model starts from a number
+  std::string as;                // of the model: a parameter, with one '*' per enclosing stack, whose initial values it has
+  std::optional<SizeForm> bound; // values must be in [0, bound)
+  bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
   std::map<std::string, std::vector<std::string>> names; // of the model: scheme -> one per stack element
   bool inPlace = false;                                  // runs add rows to it, or another entry fills it; it is not swapped
   int places = -1;                                       // runs add rows to it: the axis of `shape` along which they do

@@ -65,39 +65,21 @@ void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const M
     reader.fail(concat("stride ", info.stride, " is less than the ", *bytes, " bytes of one element of the stack"));
 }
 
-void readTable(const ManifestReader &reader, ParameterInfo &info) {
-  InitializerInfo &init = info.init;
+void readTable(const ManifestReader &reader, const std::vector<int64_t> &shape, InitializerInfo &init) {
   reader.member("values").each([&](const ManifestReader &item) { init.table.push_back(item.number()); });
   std::vector<bool> along;
   reader.member("along").each([&](const ManifestReader &item) { along.push_back(item.truth()); });
-  if (along.size() != info.shape.size())
-    reader.fail(concat("expected ", info.shape.size(), " truth values in along, one per axis"));
+  if (along.size() != shape.size())
+    reader.fail(concat("expected ", shape.size(), " truth values in along, one per axis"));
   init.strides.assign(along.size(), 0);
   int64_t elements = 1;
-  for (size_t axis = std::min(along.size(), info.shape.size()); axis-- > 0;)
+  for (size_t axis = std::min(along.size(), shape.size()); axis-- > 0;)
     if (along[axis]) {
       init.strides[axis] = elements;
-      elements *= info.shape[axis];
+      elements *= shape[axis];
     }
   if (static_cast<int64_t>(init.table.size()) != elements)
     reader.fail(concat("expected ", elements, " values of the table, found ", init.table.size()));
-}
-
-void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
-  using Kind = InitializerInfo::Kind;
-  static const Kind kinds[] = {Kind::Normal,        Kind::TruncatedNormal, Kind::Uniform,  Kind::XavierUniform,
-                               Kind::KaimingNormal, Kind::Orthogonal,      Kind::Constant, Kind::Table};
-  info.init.kind = kinds[reader.member("kind").oneOf(
-      {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant", "table"})];
-  if (info.init.kind == Kind::Table)
-    return readTable(reader, info);
-  if (const JsonValue *a = reader.json().find("a"); a && a->isArray()) {
-    reader.member("a").each([&](const ManifestReader &item) { info.init.perElement.push_back(item.number()); });
-    if (static_cast<int64_t>(info.init.perElement.size()) != info.stackElements)
-      reader.fail(concat("expected ", info.stackElements, " values of a, one per stack element"));
-  } else {
-    info.init.a = reader.member("a").number();
-  }
 }
 
 /// What the manifest says of all, or the parameter of itself: then it lies in that type, whole, and has no copy.
@@ -136,6 +118,40 @@ PanelInfo readLayout(const ManifestReader &reader, const ParameterInfo &info) {
 
 } // namespace
 
+InitializerInfo readInitializer(const ManifestReader &reader, const std::vector<int64_t> &shape, int64_t stackElements) {
+  using Kind = InitializerInfo::Kind;
+  static const Kind kinds[] = {Kind::Normal,        Kind::TruncatedNormal, Kind::Uniform,  Kind::XavierUniform,
+                               Kind::KaimingNormal, Kind::Orthogonal,      Kind::Constant, Kind::Table};
+  InitializerInfo init;
+  init.kind = kinds[reader.member("kind").oneOf(
+      {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant", "table"})];
+  if (init.kind == Kind::Table) {
+    readTable(reader, shape, init);
+  } else if (const JsonValue *a = reader.json().find("a"); a && a->isArray()) {
+    reader.member("a").each([&](const ManifestReader &item) { init.perElement.push_back(item.number()); });
+    if (static_cast<int64_t>(init.perElement.size()) != stackElements)
+      reader.fail(concat("expected ", stackElements, " values of a, one per stack element"));
+  } else {
+    init.a = reader.member("a").number();
+  }
+  return init;
+}
+
+void readInitial(const ManifestReader &reader, const std::vector<int64_t> &sizes, int64_t elements, StateInfo &info) {
+  if (!reader.json().isObject()) {
+    info.init.a = reader.number();
+    return;
+  }
+  const std::vector<int64_t> shape(sizes.begin() + static_cast<std::ptrdiff_t>(info.stack.size()), sizes.end());
+  info.init = readInitializer(reader, shape, elements);
+  if (reader.has("as"))
+    info.as = reader.member("as").text();
+  if (!info.ofModel || isWhole(info.type))
+    reader.fail("a state that is not of the model, or of no reals, starts from a number");
+  if (!info.as.empty() && static_cast<size_t>(std::count(info.as.begin(), info.as.end(), '*')) != info.stack.size())
+    reader.fail(concat("the name '", info.as, "' needs one * per size of its stack"));
+}
+
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
   ParameterInfo info;
   info.name = reader.member("name").text();
@@ -159,7 +175,7 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   info.published = reader.has("published") ? readSizes(reader.member("published"), 0) : info.shape;
   if (!mergesTo({info.shape.begin(), info.shape.end()}, {info.published.begin(), info.published.end()}))
     reader.fail("published is not the shape with neighbouring axes joined");
-  readInitializer(reader.member("init"), info);
+  info.init = readInitializer(reader.member("init"), info.shape, info.stackElements);
   if (reader.has("names"))
     reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {
       auto &names = info.names[scheme];

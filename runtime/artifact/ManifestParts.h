@@ -26,6 +26,10 @@ template <typename Allowed> DataType readType(const ManifestReader &reader, Allo
 SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &dims);
 /// The formula of a number of `eval`; the outputs of `entry` have been read.
 AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry);
+/// Of a tensor of a shape, with so many stack elements.
+InitializerInfo readInitializer(const ManifestReader &reader, const std::vector<int64_t> &shape, int64_t stackElements);
+/// How a state starts; `sizes` begin with those of the stacks, of which there are `elements` together.
+void readInitial(const ManifestReader &reader, const std::vector<int64_t> &sizes, int64_t elements, StateInfo &info);
 /// One element of `params`, with everything about it that `manifest` (its arena so far) allows.
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest);
 /// Inputs of the entries that prepare others become inputs of those, behind their own.

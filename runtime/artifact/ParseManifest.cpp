@@ -82,7 +82,6 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   info.type = readType(reader.member("dtype"), isInCode);
   info.axes = readTexts(reader.member("axes"));
   info.shape = readShape(reader.member("shape"), dims, info.axes.size());
-  info.initial = reader.member("initial").number();
   if (reader.has("bound"))
     info.bound = readSizeForm(reader.member("bound"), dims);
   if (info.bound && !isWhole(info.type))
@@ -112,6 +111,7 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   }
   productOf(reader, sizes);
   const int64_t elements = productOf(reader, info.stack);
+  readInitial(reader.member("initial"), sizes, elements, info);
   for (const auto &[scheme, names] : info.names)
     if (!info.ofModel || static_cast<int64_t>(names.size()) != elements)
       reader.fail(concat("names '", scheme, "' need one for each of ", elements, " elements of a state of the model"));

@@ -59,8 +59,10 @@ public:
     Status status = isOfModel ? loadModelStates() : Status();
     if (status.ok())
       status = fillView(state(index), fill);
-    if (status.ok() && isOfModel)
+    if (status.ok() && isOfModel) {
+      model->modelStates().find(info->states[static_cast<size_t>(index)].name)->second.given = true;
       return storeModelStates();
+    }
     return status.ok() && index == info->positionState ? readPosition() : status;
   }
   /// Brings the states of the model here up to date with what other contexts, loads and initializers have made of them.

@@ -239,7 +239,7 @@ Status Context::storeModelStates() {
 
 Status Context::fillState(size_t index) {
   const DeviceView view = state(static_cast<int>(index));
-  const double initial = info->states[index].initial;
+  const double initial = info->states[index].init.a; // of the model: loadModelStates brings others
   if (initial == 0 && !view.hostView())
     return view.fillZero();
   return fillView(view, [&](char *target) {

@@ -1,8 +1,14 @@
 #include "runtime/parameters/Initialize.h"
+#include "runtime/base/Convert.h"
+#include "runtime/device/Threads.h"
 #include "runtime/parameters/NormalQuantile.h"
 #include "runtime/parameters/Philox.h"
 #define XXH_INLINE_ALL
+#include <atomic>
 #include <cmath>
+#include <numeric>
+#include <system_error>
+#include <thread>
 #include <xxhash.h>
 
 namespace tenon::runtime {
@@ -66,26 +72,29 @@ void orthogonal(Draws &draws, int64_t rows, int64_t columns, double gain, double
 
 } // namespace
 
-void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed, int64_t first, int64_t count, double *values) {
+int64_t InitialTensor::elements() const { return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>()); }
+
+void initialValues(const InitialTensor &tensor, uint64_t seed, int64_t first, int64_t count, double *values) {
   using Kind = InitializerInfo::Kind;
-  Draws draws(info.elementName(stackIndex), seed);
-  double a = info.init.of(stackIndex);
-  if (info.init.kind == Kind::Orthogonal) {
-    int64_t rows = info.shape.empty() ? 1 : info.shape[0];
+  const InitializerInfo &init = tensor.init;
+  Draws draws(tensor.name, seed);
+  const double a = init.of(tensor.stackIndex);
+  if (init.kind == Kind::Orthogonal) {
+    int64_t rows = tensor.shape.empty() ? 1 : tensor.shape[0];
     if (count > 0)
       orthogonal(draws, rows, count / rows, a, values);
     return;
   }
   auto inTable = [&](int64_t element) { // its place in the table
     int64_t place = 0;
-    for (size_t axis = info.shape.size(); axis-- > 0; element /= info.shape[axis])
-      place += element % info.shape[axis] * info.init.strides[axis];
+    for (size_t axis = tensor.shape.size(); axis-- > 0; element /= tensor.shape[axis])
+      place += element % tensor.shape[axis] * init.strides[axis];
     return static_cast<size_t>(place);
   };
   for (int64_t i = 0; i < count; ++i)
-    switch (info.init.kind) {
+    switch (init.kind) {
     case Kind::Table:
-      values[i] = info.init.table[inTable(first + i)];
+      values[i] = init.table[inTable(first + i)];
       break;
     case Kind::Uniform:
     case Kind::XavierUniform:
@@ -101,6 +110,33 @@ void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed,
     default:
       values[i] = a;
     }
+}
+
+void initializeTensor(const InitialTensor &tensor, uint64_t seed, DataType type, char *target) {
+  constexpr int64_t range = 1 << 16;
+  const int64_t elements = tensor.elements();
+  const bool whole = tensor.init.kind == InitializerInfo::Kind::Orthogonal;
+  const int64_t step = whole ? std::max<int64_t>(elements, 1) : range;
+  std::atomic<int64_t> next{0};
+  auto work = [&] {
+    std::vector<double> values(static_cast<size_t>(std::min(step, elements)));
+    for (int64_t first; (first = next.fetch_add(step)) < elements;) {
+      int64_t count = std::min(step, elements - first);
+      initialValues(tensor, seed, first, count, values.data());
+      convertReals(DataType::F64, values.data(), static_cast<uint64_t>(count), type,
+                   target + static_cast<uint64_t>(first) * byteSize(type));
+    }
+  };
+  std::vector<std::thread> threads;
+  try {
+    while (elements > 4 * range && !whole && threads.size() + 1 < static_cast<size_t>(availableCpus()))
+      threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // Fewer threads than wanted only take longer.
+  }
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 } // namespace tenon::runtime

@@ -162,13 +162,12 @@ static bool fits(const SafetensorsEntry &entry, const StateInfo &state) {
   return entry.type == state.type || (isReal(entry.type) && isReal(state.type));
 }
 
-/// The element `index` of the `count` that a state of the model has; reals in its type.
-static Status readElement(const SafetensorsFile &file, const SafetensorsEntry &entry, const ModelState &state, size_t index,
-                          size_t count) {
-  const uint64_t bytes = state.memory.size() / count;
-  return fillView(state.memory.view().part(index * bytes, bytes), [&](char *values) {
-    return entry.type == state.info.type ? file.read(entry, values)
-                                         : file.readReals(entry, 0, bytes / byteSize(state.info.type), state.info.type, values);
+/// The element `index` of a state of the model; reals in its type.
+static Status readElement(const SafetensorsFile &file, const SafetensorsEntry &entry, const ModelState &state, int64_t index) {
+  const DeviceView element = state.element(index);
+  return fillView(element, [&](char *values) {
+    const uint64_t count = element.size() / byteSize(state.info.type);
+    return entry.type == state.info.type ? file.read(entry, values) : file.readReals(entry, 0, count, state.info.type, values);
   });
 }
 
@@ -255,6 +254,27 @@ struct Examination {
 };
 } // namespace
 
+/// What the file lacks of it is the parameter that it starts as, or stays.
+Status Parameters::readState(const SafetensorsFile &file, const std::set<std::string> &unfit, const std::string &scheme,
+                             ModelState &state) {
+  const std::vector<std::string> names = stateNames(state.info, scheme);
+  bool complete = true;
+  for (int64_t i = 0; i < countOf(state.info); ++i) {
+    const std::string name = names.empty() ? std::string() : names[static_cast<size_t>(i)];
+    if (const SafetensorsEntry *entry = unfit.count(name) ? nullptr : file.find(name)) {
+      if (Status status = readElement(file, *entry, state, i); status.failed())
+        return status;
+      continue;
+    }
+    auto copied = copyParameter(state, i);
+    if (!copied.ok())
+      return copied.status();
+    complete &= *copied;
+  }
+  state.given |= complete;
+  return {};
+}
+
 Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions &options) {
   auto file = SafetensorsFile::open(path);
   if (!file.ok())
@@ -284,12 +304,9 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   found.report.missing = found.findings.missing;
   found.report.extra = found.findings.extra;
   status = readPieces(*file, pieces, *this, ParameterArena::Values, found.unfit);
-  for (auto &[key, state] : states) {
-    const std::vector<std::string> names = stateNames(state.info, options.scheme);
-    for (size_t i = 0; i < names.size() && status.ok(); ++i)
-      if (const SafetensorsEntry *entry = found.unfit.count(names[i]) ? nullptr : file->find(names[i]))
-        status = readElement(*file, *entry, state, i, names.size());
-  }
+  for (auto &[key, state] : states)
+    if (status.ok())
+      status = readState(*file, found.unfit, options.scheme, state);
   touchModelStates();
   if (status.failed())
     return status;
@@ -354,8 +371,9 @@ Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) 
   for (auto &[key, state] : states) {
     const std::vector<std::string> names = stateNames(state.info);
     for (size_t i = 0; i < names.size(); ++i)
-      if (status = readElement(file, *file.find(names[i]), state, i, names.size()); status.failed())
+      if (status = readElement(file, *file.find(names[i]), state, static_cast<int64_t>(i)); status.failed())
         return status;
+    state.given = true;
   }
   touchModelStates();
   return {};

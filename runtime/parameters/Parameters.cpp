@@ -2,6 +2,7 @@
 #include "runtime/base/Convert.h"
 #include "runtime/device/Threads.h"
 #include "runtime/parameters/Initialize.h"
+#include "runtime/parameters/PublicNames.h"
 #include "tenon/artifact.h"
 #define XXH_INLINE_ALL
 #include <algorithm>
@@ -31,16 +32,18 @@ const char *const arenaNames[9] = {"parameters",
                                    "remainders of the parameters"};
 } // namespace
 
-/// All stack elements of a state of the model with its initial value.
-static std::vector<char> initialState(const StateInfo &info) {
-  uint64_t elements = 1;
-  for (int64_t size : info.stack)
-    elements *= static_cast<uint64_t>(size);
-  for (const SizeForm &size : info.shape)
-    elements *= static_cast<uint64_t>(size.constant); // checked by the manifest reader
-  std::vector<char> bytes(elements * byteSize(info.type));
-  fillNumbers(info.type, bytes.data(), elements, info.initial);
-  return bytes;
+DeviceView ModelState::element(int64_t stackIndex) const {
+  const uint64_t bytes = memory.size() / static_cast<uint64_t>(std::max<int64_t>(countOf(info), 1));
+  return memory.view().part(static_cast<uint64_t>(stackIndex) * bytes, bytes);
+}
+
+/// Numbers in all stack elements of a state of the model; 0 where it starts from something else.
+static Status writeNumbers(ModelState &state) {
+  const InitializerInfo &init = state.info.init;
+  return fillView(state.memory.view(), [&](char *target) {
+    fillNumbers(state.info.type, target, state.memory.size() / byteSize(state.info.type), init.isNumber() ? init.a : 0);
+    return Status();
+  });
 }
 
 Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const Artifact> artifact) {
@@ -62,18 +65,18 @@ Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const A
     for (const StateInfo &state : entry.states) {
       if (!state.ofModel)
         continue;
-      const std::vector<char> initial = initialState(state);
+      const uint64_t bytes = bytesOf(state); // checked by the manifest reader
       auto known = result->states.find(state.name);
-      if (known != result->states.end() && known->second.memory.size() != initial.size())
+      if (known != result->states.end() && known->second.memory.size() != bytes)
         return inputError("entries disagree about the size of the state '", state.name, "'");
       if (known != result->states.end())
         continue;
-      auto memory = result->device().allocate(initial.size(), 0, "states of the model");
+      auto memory = result->device().allocate(bytes, 0, "states of the model");
       if (!memory.ok())
         return memory.status();
-      if (status = memory->view().write(initial.data()); status.failed())
+      auto [made, isNew] = result->states.emplace(state.name, ModelState{state, memory.take(), state.init.isNumber()});
+      if (status = writeNumbers(made->second); status.failed())
         return status;
-      result->states.emplace(state.name, ModelState{state, memory.take()});
     }
   return result;
 }
@@ -137,36 +140,6 @@ Status Parameters::resetLossScale() {
   return arena(ParameterArena::LossScale) ? setLossScale(manifest().lossScale->initial, 0) : Status();
 }
 
-namespace {
-/// One tensor in logical order, cut into ranges for the threads; the values do not depend on the cut.
-void initializeTensor(const ParameterInfo &info, int64_t stackIndex, uint64_t seed, DataType type, char *target) {
-  constexpr int64_t range = 1 << 16;
-  bool whole = info.init.kind == InitializerInfo::Kind::Orthogonal;
-  int64_t step = whole ? std::max<int64_t>(info.elements, 1) : range;
-  std::atomic<int64_t> next{0};
-  auto work = [&] {
-    std::vector<double> values(static_cast<size_t>(std::min(step, info.elements)));
-    for (int64_t first; (first = next.fetch_add(step)) < info.elements;) {
-      int64_t count = std::min(step, info.elements - first);
-      initialValues(info, stackIndex, seed, first, count, values.data());
-      withReal(type, [&]<typename Real>(Real) {
-        std::copy(values.begin(), values.begin() + count, reinterpret_cast<Real *>(target) + first);
-      });
-    }
-  };
-  std::vector<std::thread> threads;
-  try {
-    while (info.elements > 4 * range && !whole && threads.size() + 1 < static_cast<size_t>(availableCpus()))
-      threads.emplace_back(work);
-  } catch (const std::system_error &) {
-    // Fewer threads than wanted only take longer.
-  }
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-}
-} // namespace
-
 Status Parameters::initialize(uint64_t seed) {
   std::vector<char> values;
   for (const ParameterInfo &info : manifest().parameters)
@@ -174,15 +147,54 @@ Status Parameters::initialize(uint64_t seed) {
       if (!info.has(i))
         continue;
       values.resize(static_cast<size_t>(info.elements) * byteSize(info.type));
-      initializeTensor(info, i, seed, info.type, values.data());
+      initializeTensor({info.init, info.elementName(i), info.shape, i}, seed, info.type, values.data());
       if (Status status = setAt({&info, i}, values.data()); status.failed())
         return status;
     }
-  for (auto &[name, state] : states)
-    if (Status status = state.memory.view().write(initialState(state.info).data()); status.failed())
+  for (auto &[name, state] : states) {
+    Status status = writeNumbers(state);
+    for (int64_t i = 0; i < countOf(state.info) && status.ok() && !state.info.init.isNumber(); ++i)
+      status = writeInitial(state, i, seed);
+    if (status.failed())
       return status;
+    state.given = true;
+  }
   touchModelStates();
   return resetLossScale();
+}
+
+Status Parameters::writeInitial(ModelState &state, int64_t stackIndex, uint64_t seed) {
+  if (auto copied = copyParameter(state, stackIndex); !copied.ok() || *copied)
+    return copied.status();
+  const StateInfo &info = state.info;
+  const Shape shape = stateShape(info);
+  const std::string name = expandStars(info.as.empty() ? info.name : info.as, info.stack, stackIndex);
+  return fillView(state.element(stackIndex), [&](char *target) {
+    initializeTensor({info.init, name, {shape.begin(), shape.end()}, stackIndex}, seed, info.type, target);
+    return Status();
+  });
+}
+
+Expected<bool> Parameters::copyParameter(ModelState &state, int64_t stackIndex) {
+  const StateInfo &info = state.info;
+  const auto place = info.as.empty() ? places.end() : places.find(expandStars(info.as, info.stack, stackIndex));
+  if (place == places.end())
+    return false;
+  const DataType from = place->second.info->type;
+  const DeviceView to = state.element(stackIndex);
+  const uint64_t count = to.size() / byteSize(info.type);
+  if (count != static_cast<uint64_t>(place->second.info->elements))
+    return inputError("the artifact's state '", info.name, "' has not the size of the parameter '", info.as, "'");
+  std::vector<char> values(count * byteSize(from));
+  Status status = getAt(place->second, values.data());
+  if (status.ok())
+    status = fillView(to, [&](char *target) {
+      convertReals(from, values.data(), count, info.type, target);
+      return Status();
+    });
+  if (status.failed())
+    return status;
+  return true;
 }
 
 std::vector<std::string> Parameters::names() const {
@@ -229,6 +241,10 @@ DeviceView Parameters::stored(const Place &place, ParameterArena which) const {
 }
 
 Status Parameters::checkGiven() const {
+  for (const auto &[name, state] : states)
+    if (!state.given)
+      return usageError("the state '", name, "' of the model '", manifest().model,
+                        "' has no values yet; load a file or a checkpoint, set it, or initialize the model first");
   if (given.size() == places.size())
     return {};
   const std::vector<std::string> all = names();

@@ -31,6 +31,8 @@ enum class ParameterArena {
 struct ModelState {
   StateInfo info;
   DeviceMemory memory;
+  DeviceView element(int64_t stackIndex) const;
+  bool given = true; // false: it starts from draws or as a parameter, and nobody has brought values yet
 };
 
 struct LoadOptions {
@@ -141,6 +143,11 @@ private:
   Status writeShort(const Place &place, ParameterArena arena, const float *values);
   Status writeHalves(const Place &place, const float *values);
   Status readHalves(const Place &place, uint64_t first, uint64_t count, float *values) const;
+  /// A stack element of a state that starts from no number: as the parameter that it names, else drawn.
+  Status writeInitial(ModelState &state, int64_t stackIndex, uint64_t seed);
+  /// False where it starts as no parameter of this artifact.
+  Expected<bool> copyParameter(ModelState &state, int64_t stackIndex);
+  Status readState(const SafetensorsFile &file, const std::set<std::string> &unfit, const std::string &scheme, ModelState &state);
   DeviceMemory arenas[9];
   bool present[9] = {};
   std::unordered_map<std::string, Place> places;

@@ -3,6 +3,7 @@
 #include "runtime/base/Convert.h"
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace tenon::runtime {
 
@@ -96,13 +97,20 @@ std::vector<std::string> stateNames(const StateInfo &info, const std::string &sc
     auto found = info.names.find(scheme);
     return found == info.names.end() ? std::vector<std::string>() : found->second;
   }
-  int64_t count = 1;
-  for (int64_t size : info.stack)
-    count *= size;
   std::vector<std::string> names;
-  for (int64_t i = 0; i < count; ++i)
+  for (int64_t i = 0; i < countOf(info); ++i)
     names.push_back(expandStars(info.name, info.stack, i));
   return names;
+}
+
+int64_t countOf(const StateInfo &info) {
+  return std::accumulate(info.stack.begin(), info.stack.end(), int64_t(1), std::multiplies<>());
+}
+
+uint64_t bytesOf(const StateInfo &info) {
+  const Shape shape = stateShape(info);
+  const uint64_t bytes = static_cast<uint64_t>(countOf(info)) * byteSize(info.type);
+  return std::accumulate(shape.begin(), shape.end(), bytes, std::multiplies<>());
 }
 
 Shape stateShape(const StateInfo &info) {

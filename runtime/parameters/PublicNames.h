@@ -29,5 +29,7 @@ void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type
 /// and the shape of each.
 std::vector<std::string> stateNames(const StateInfo &info, const std::string &scheme = {});
 Shape stateShape(const StateInfo &info);
+int64_t countOf(const StateInfo &info);  // stack elements
+uint64_t bytesOf(const StateInfo &info); // of all of them
 
 } // namespace tenon::runtime

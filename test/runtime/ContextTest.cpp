@@ -157,6 +157,38 @@ TEST(Context, TrainsOrGivesGradientsOnly) {
   expectError(parameters->get("table", table.data(), 60, ParameterArena::Moment1), ErrorKind::Usage, "not allocated");
 }
 
+// A state that starts from draws has values once somebody brought them: all of it, by a context, or every one.
+TEST(Context, AsksForStatesThatAreDrawn) {
+  auto parameters = fakeParameters("fake-drawn");
+  for (const std::string &name : parameters->names()) {
+    const auto place = parameters->find(name);
+    std::vector<float> values(static_cast<size_t>(place->info->elements), 1);
+    ASSERT_TRUE(parameters->set(name, values.data(), values.size() * 4).ok());
+  }
+  expectError(parameters->checkGiven(), ErrorKind::Usage, "the state 'norm.*.mean' of the model 'FAKE' has no values yet");
+  auto context = Context::create(parameters, "infer", {{"B", 2}}, makePool(1));
+  ASSERT_TRUE(context.ok());
+  ASSERT_TRUE((*context)
+                  ->setState(1,
+                             [](char *values) {
+                               std::memset(values, 0, 24);
+                               return Status();
+                             })
+                  .ok());
+  EXPECT_TRUE(parameters->checkGiven().ok());
+  auto drawn = fakeParameters("fake-drawn"), again = fakeParameters("fake-drawn");
+  ASSERT_TRUE(drawn->initialize(5).ok() && again->initialize(6).ok());
+  EXPECT_TRUE(drawn->checkGiven().ok());
+  auto valuesOf = [](Parameters &of) {
+    std::vector<float> values(6);
+    EXPECT_TRUE(of.modelStates().at("norm.*.mean").memory.view().read(values.data()).ok());
+    return values;
+  };
+  const std::vector<float> values = valuesOf(*drawn);
+  EXPECT_NE(values, valuesOf(*again));
+  EXPECT_NE(values[0], values[3]); // an element of the stack has draws of its own
+}
+
 // One half leaves what the other one reads, and nothing else is touched by it.
 TEST(Context, RunsAStepInHalves) {
   auto parameters = fakeParameters();

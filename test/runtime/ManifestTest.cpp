@@ -2,18 +2,45 @@
 #include "test/runtime/Support.h"
 #include "test/runtime/abi_text.h"
 #include <cstring>
+#include <span>
 
 namespace tenon::runtime::test {
 
-// Each row breaks the manifest of the fake artifact in one place: the error must name it.
-TEST(Manifest, RefusesMistakes) {
+/// Breaks the manifest of the fake artifact in one place: the error must name it.
+struct Row {
+  const char *from, *to, *message;
+};
+static std::string fakeManifest() {
   auto artifact = Artifact::open(fakeLibrary());
-  ASSERT_TRUE(artifact.ok());
-  std::string good((*artifact)->manifestText());
+  EXPECT_TRUE(artifact.ok());
+  return std::string((*artifact)->manifestText());
+}
+static void refuse(const std::string &good, std::span<const Row> rows) {
   ASSERT_TRUE(parseManifest(good).ok());
-  struct Row {
-    const char *from, *to, *message;
+  for (const Row &row : rows) {
+    std::string bad = good;
+    size_t at = bad.find(row.from);
+    ASSERT_NE(at, std::string::npos) << row.from;
+    bad.replace(at, std::strlen(row.from), row.to);
+    expectError(parseManifest(bad).status(), ErrorKind::Input, row.message);
+  }
+}
+
+TEST(Manifest, RefusesMistakesInStates) {
+  const Row rows[] = {
+      {"\"shape\": [3], \"initial\"", "\"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\"",
+       "cannot depend on a run-time dim"},
+      {"\"initial\": 7", "\"initial\": {\"kind\": \"normal\", \"a\": 1}",
+       "that is not of the model, or of no reals, starts from"},
+      {"\"initial\": 1, \"of_model\"", "\"initial\": {\"kind\": \"normal\", \"a\": 1, \"as\": \"w\"}, \"of_model\"",
+       "the name 'w' needs one * per size of its stack"},
+      {"\"initial\": 1, \"of_model\"", "\"initial\": \"one\", \"of_model\"", "expected a number"},
   };
+  refuse(fakeManifest(), rows);
+}
+
+TEST(Manifest, RefusesMistakes) {
+  const std::string good = fakeManifest();
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
       {"\"abi\": " ABI_TEXT, "\"abi\": 8", "ABI version 8, this runtime has " ABI_TEXT},
@@ -35,8 +62,6 @@ TEST(Manifest, RefusesMistakes) {
       {"\"name\": \"blocks.*.bias\"", "\"name\": \"blocks.*.weight\"", "occurs twice"},
       {"\"name\": \"train\"", "\"name\": \"infer\"", "occurs twice"},
       {"{\"B\": 1}", "{\"T\": 1}", "'T' is not a dim of this entry"},
-      {"\"shape\": [3], \"initial\"", "\"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\"",
-       "cannot depend on a run-time dim"},
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
@@ -55,13 +80,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"count\": 2, \"groups\": 1, \"elements\": -1", "\"count\": 1000000, \"groups\": 1, \"elements\": 0",
        "it leaves the groups or the stack of its parameter"},
   };
-  for (const Row &row : rows) {
-    std::string bad = good;
-    size_t at = bad.find(row.from);
-    ASSERT_NE(at, std::string::npos) << row.from;
-    bad.replace(at, std::strlen(row.from), row.to);
-    expectError(parseManifest(bad).status(), ErrorKind::Input, row.message);
-  }
+  refuse(good, rows);
   expectError(parseManifest(good.substr(0, good.size() / 2)).status(), ErrorKind::Input, "not valid JSON");
   expectError(parseManifest(std::string(100000, '[')).status(), ErrorKind::Input, "nested deeper");
 }

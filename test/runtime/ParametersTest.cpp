@@ -77,7 +77,7 @@ static ParameterInfo matrix(std::vector<int64_t> shape, InitializerInfo::Kind ki
 static std::vector<double> valuesOf(ParameterInfo info, const std::string &name, uint64_t seed) {
   info.name = name;
   std::vector<double> values(static_cast<size_t>(info.elements));
-  initialValues(info, 0, seed, 0, info.elements, values.data());
+  initialValues({info.init, name, info.shape}, seed, 0, info.elements, values.data());
   return values;
 }
 
@@ -138,7 +138,7 @@ TEST(Initialize, DependsOnSeedNameAndIndexOnly) {
   ParameterInfo info = matrix({3, 4}, InitializerInfo::Kind::Normal, 1);
   std::vector<double> a = valuesOf(info, "w", 1), b = valuesOf(info, "w", 2), c = valuesOf(info, "v", 1);
   std::vector<double> d = valuesOf(matrix({12}, InitializerInfo::Kind::Normal, 1), "w", 1), part(5);
-  initialValues(info, 0, 1, 4, 5, part.data());
+  initialValues({info.init, "w", info.shape}, 1, 4, 5, part.data());
   EXPECT_NE(a, b);
   EXPECT_NE(a, c);
   EXPECT_EQ(a, d);

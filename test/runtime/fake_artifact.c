@@ -3,7 +3,7 @@
  * "blocks.1" whose results are added; a state `count` of the context, a state `mean` of the model, and an embedding input `ids`
  * with bound 5. Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers (32: one that
  * no runtime knows), -DFAKE_DEVICE="..." for code of another device, -DFAKE_BUILD="..." for a wrong build id,
- * -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
+ * -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments, -DFAKE_INITIAL for the start of `mean`. */
 #include "test/runtime/abi_text.h"
 #include <stddef.h>
 #include <string.h>
@@ -19,6 +19,9 @@
 #endif
 #ifndef FAKE_BUILD
 #define FAKE_BUILD "fake-1"
+#endif
+#ifndef FAKE_INITIAL
+#define FAKE_INITIAL "1"
 #endif
 #ifndef FAKE_OPTIMIZER
 #define FAKE_OPTIMIZER "sgd"
@@ -69,7 +72,7 @@ static const char manifest[] =
     "   \"states\": [{\"name\": \"count\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, "
     "\"terms\": {\"B\": 1}}], \"initial\": 7},"
     "                {\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], "
-    "\"initial\": 1, \"of_model\": true}]},"
+    "\"initial\": " FAKE_INITIAL ", \"of_model\": true}]},"
     "  {\"name\": \"train\", \"kind\": \"train\", \"dims\": [{\"name\": \"B\", \"max\": 1000}],"
     "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": "
     "1}}], \"bound\": 5}],"
@@ -78,7 +81,7 @@ static const char manifest[] =
     "    {\"parameter\": \"blocks.*.bias\", \"group\": 1, \"element\": 1, \"loops\": [{\"count\": 2, \"groups\": 1, "
     "\"elements\": -1}]}]},"
     "   \"states\": [{\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], "
-    "\"initial\": 1, \"of_model\": true}]}]}";
+    "\"initial\": " FAKE_INITIAL ", \"of_model\": true}]}]}";
 
 /* infer: two states, then the buffer h [B, I]. */
 static void bind_infer(const int64_t *dims, int64_t *offsets, int64_t *sizes) {

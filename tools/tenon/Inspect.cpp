@@ -133,7 +133,9 @@ void printEntry(const EntryReport &report, std::string_view variant) {
     std::string stack;
     for (int64_t count : state.stack)
       stack += concat("  x", count);
-    show("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(), state.ofModel ? " (of the model)" : "");
+    const std::string start = state.as.empty() ? "" : concat(", starts as ", state.as);
+    show("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(),
+         state.ofModel ? concat(" (of the model", start, ")").c_str() : "");
   }
   if (entry.groups > 0)
     show("  gradients are ready in %lld groups\n", static_cast<long long>(entry.groups));

@@ -1,4 +1,4 @@
-// Inputs, parameters, initializers and states: the leaves of the graph.
+// Inputs, parameters and initializers: leaves of the graph.
 #include "frontend/ElementTypes.h"
 #include "frontend/sema/Checker.h"
 #include <cmath>
@@ -104,7 +104,8 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   param.range = statement.name.range;
   if (!shapeParameter(scope, statement, *axes, param))
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
-  auto init = initializer(scope, statement, given, param, *axes);
+  auto init = given ? initializerOf(given->value, param.publishedShape, given->range, statement.name.text)
+                    : initializer(scope, statement, param.stackCounts, param.publishedShape, *axes);
   if (!init)
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   param.init = *init;
@@ -165,24 +166,21 @@ std::vector<int64_t> Checker::declaredSizes(Scope *scope, const ast::Type &type)
   return sizes;
 }
 
-std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param,
-                                                const std::vector<AxisId> &axes) {
-  const std::vector<int64_t> &fan = param.publishedShape;
-  if (given)
-    return initializerOf(given->value, fan, given->range, statement.name.text);
+std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const std::vector<int64_t> &stackCounts,
+                                                const std::vector<int64_t> &fan, const std::vector<AxisId> &axes) {
   auto initial = [&] {
     Value value = evaluate(scope, statement.value);
     return value.kind == Value::Kind::Tensor ? tableOf(value.node, axes, statement.value->range, statement.name.text)
                                              : initializerOf(value, fan, statement.value->range, statement.name.text);
   };
-  if (param.stackCounts.empty())
+  if (stackCounts.empty())
     return initial();
   // In a stack the initializer may use `depth`, the index in the innermost stack.
   std::optional<Initializer> first;
   std::vector<double> perDepth;
   auto outer = staticDepth;
   bool outerUsed = usedStaticDepth;
-  int64_t count = param.stackCounts.back();
+  int64_t count = stackCounts.back();
   usedStaticDepth = false;
   for (int64_t depth = 0; depth < std::max<int64_t>(count, 1); ++depth) {
     staticDepth = depth;
@@ -204,8 +202,8 @@ std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &s
   usedStaticDepth = outerUsed;
   if (first && !perDepth.empty()) {
     int64_t repeats = 1;
-    for (size_t i = 0; i + 1 < param.stackCounts.size(); ++i)
-      repeats *= param.stackCounts[i];
+    for (size_t i = 0; i + 1 < stackCounts.size(); ++i)
+      repeats *= stackCounts[i];
     for (int64_t i = 0; i < repeats; ++i)
       first->perElement.insert(first->perElement.end(), perDepth.begin(), perDepth.end());
   }
@@ -249,128 +247,6 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
   if (init.kind == "kaiming_normal") // fan_out, gain of ReLU
     init.a *= std::sqrt(2.0 / out);
   return init;
-}
-
-uint32_t Checker::stateOf(Scope *scope, const ast::Stmt &statement) {
-  std::string path = scope->frame->path();
-  path += (path.empty() ? "" : ".") + statement.name.text;
-  auto found = stateIndex.find(path);
-  return found == stateIndex.end() ? ~0u : found->second;
-}
-
-/// How many values it has; the initial one is among them.
-bool Checker::boundState(Scope *scope, const ast::Stmt &statement, const Value &initial, double number, State &state) {
-  auto limit = wholeSize(evaluate(scope, statement.type->bound),
-                         statement.type->bound ? statement.type->bound->range : statement.type->range, "the bound of an index");
-  if (!limit)
-    return false;
-  state.bound = *limit;
-  if (number == std::floor(number) && number >= 0 && number < 1e9 &&
-      provablyAtMost(Size(int64_t(number) + 1), *limit, graph.entry))
-    return true;
-  error("T0207", statement.value->range,
-        "state " + statement.name.text + " starts at " + text(initial) + ", which is no index(" + text(*limit) + ")");
-  return false;
-}
-
-Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
-  auto axes = typeAxes(scope, *statement.type);
-  auto element = elementOf(*statement.type);
-  if (!axes || !element)
-    return poison();
-  Value initial = evaluate(scope, statement.value);
-  auto number = initial.asReal();
-  if (!number) {
-    if (!initial.isPoison())
-      error("T0309", statement.value->range,
-            "the initial value of a state must be a number known at compile time, this is " + text(initial));
-    return recovered(scope, *statement.type);
-  }
-  if (*element == Element::Int && statement.type->element != "index" &&
-      fit(scope, initial, *statement.type, "the initial value of " + statement.name.text, statement.value->range).isPoison())
-    return poison();
-  Frame &frame = *scope->frame;
-  State state;
-  std::string path = frame.path();
-  state.path = path + (path.empty() ? "" : ".") + statement.name.text;
-  state.stackCounts = frame.stackCounts;
-  state.element = *element;
-  state.stored = isOtherReal(statement.type->element) ? statement.type->element : "";
-  state.initial = *number;
-  state.ofModel = true;
-  for (AxisId axis : *axes) {
-    state.axes.push_back(axisName(axis));
-    state.shape.push_back(graph.size(axis));
-    state.ofModel &= !graph.axisRuntime[axis];
-  }
-  if (statement.type->element == "index" && !boundState(scope, statement, initial, *number, state))
-    return recovered(scope, *statement.type);
-  if (state.ofModel)
-    session.modelStates.try_emplace(state.path, StatePath{frame.steps, statement.name.text, frame.stackCounts});
-  auto [place, isNew] = stateIndex.try_emplace(state.path, uint32_t(graph.entry.states.size()));
-  if (isNew)
-    graph.entry.states.push_back(state);
-  else if (graph.entry.states[place->second].shape != state.shape) {
-    error("T0408", statement.name.range, "state " + statement.name.text + " would have different axes in two calls of its layer");
-    return recovered(scope, *statement.type);
-  }
-  Node node = makeNode(Op::State, {*element, *axes, state.stored});
-  node.index = place->second;
-  node.range = statement.name.range;
-  NodeId made = kNoNode;
-  if (auto home = homeOf(scope, statement, node.index)) {
-    const std::vector<uint32_t> &owned = home->owned;
-    for (size_t level = owned.size(); level-- > 0;) // inner ones first, each in front
-      if (const uint32_t body = owned[owned.size() - 1 - level]; body != home->body && graph.within(body, home->body))
-        node.type.axes.insert(node.type.axes.begin(), axisOfDepths(node.index, level, body));
-    home->read = graph.add(node, home->body);
-    made = carriedState(scope->body, *home, statement.name.range);
-  } else {
-    made = graph.add(node, frame.parameterBody);
-  }
-  if (state.bound)
-    hints.bounds.try_emplace(made, *state.bound); // every `next` is proved to keep it, and a call checks what it is given
-  return Value::ofTensor(made);
-}
-
-void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with) {
-  const std::string &name = statement.name.text;
-  auto state = scope->frame->states.find(name);
-  if (state == scope->frame->states.end()) {
-    if (auto *mistake = error("T0407", statement.name.range, "there is no state " + name + " here")) {
-      std::vector<std::string> names;
-      for (auto &[known, declaration] : scope->frame->states)
-        names.push_back(known);
-      std::string near = nearest(name, names);
-      if (!near.empty())
-        mistake->notes.push_back({"help", "did you mean " + near + "?"});
-    }
-    return;
-  }
-  Value old = lookup(scope, statement.name);
-  Value value =
-      fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
-  if (value.isPoison() || old.isPoison() || value.node == old.node)
-    return;
-  const uint32_t index = stateOf(scope, *state->second);
-  if (index == ~0u) // refused where it is declared
-    return;
-  if (graph.entry.states[index].ofModel && !request.training) {
-    error("T0417", statement.range,
-          "state " + name + " has no run-time axis, so it belongs to the model: outside of training it may not change");
-    return;
-  }
-  NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
-  if (setInLoop(scope->body, old.node, node, statement.range))
-    return;
-  NextValue next{index, node, scope->body, {}, statement.range};
-  if (with.isTensor())
-    next.with.push_back(with.node);
-  if (with.kind == Value::Kind::Tuple)
-    for (auto &element : *with.elements)
-      if (element.isTensor())
-        next.with.push_back(element.node);
-  nextValues.push_back(next);
 }
 
 } // namespace tenon::sema
