@@ -10,7 +10,7 @@ using Values = Made::Values;
 /// What several tasks take and make.
 struct Common {
   Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)), vocab = of("vocab", Type::Text),
-            unit = choice("unit", {"bytes", "characters"}), merges = unsupported(of("merges", Type::Text)),
+            unit = choice("unit", {"bytes", "characters"}), merges = of("merges", Type::Text),
             pieces = unsupported(of("model", Type::Text)), vectors = unsupported(of("vectors", Type::Text)),
             length = open(whole("length")), form = of("form", Type::Text), pad = choice("pad", {"right", "left"}),
             label = of("label", Type::Text), rate = starting(fraction("rate"), 0.15), shorter = starting(fraction("short"), 0.1),
@@ -20,7 +20,7 @@ struct Common {
       len{"len", "B", Element::Whole, Values::PlacesAndOne}, prefix{"prefix", "B", Element::Whole, Values::PlacesAndOne},
       direction{"task", "B", Element::Whole, Values::Below, 4}, at{"at", "BK", Element::Whole, Values::Places},
       word{"word", "BK", Element::Whole, Values::Symbols}, weight{"weight", "BK", Element::Real},
-      follows{"follows", "B", Element::Whole, Values::Below, 2};
+      follows{"follows", "B", Element::Whole, Values::Below, 2}, last{"at", "B", Element::Whole, Values::Places};
 };
 
 Function task(std::string_view name, std::vector<Parameter> parameters, std::vector<Made> makes) {
@@ -52,20 +52,23 @@ std::vector<Function> lineTasks() {
                {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, starting(fraction("rate"), 0.7)},
                {c.ids, c.sixSegments, c.place, c.len, c.direction, c.prefix, c.at, c.word, c.weight}),
           task("single", {c.file, c.vocab, c.merges, c.pieces, c.length, c.form, c.pad, c.label, c.vectors},
-               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}}),
+               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}, c.last}),
           task("pairs", {c.file, c.vocab, c.merges, c.pieces, c.length, c.form, c.pad, c.label},
-               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}}),
+               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}, c.last}),
           task("relations", {c.file, c.vocab, c.length, c.form, c.pad}, {c.ids, c.seg, c.len, {"relation", "B"}}),
           task("relevance", {c.file, c.vocab, c.length, c.form, c.pad}, {c.ids, c.seg, c.len, {"relevance", "B"}}),
-          task("tags", {c.file, c.vocab, c.length, c.vectors}, {c.ids, c.len, {"tag", "BT"}, {"weight", "BT", Element::Real}}),
-          task("groups", {c.file, c.vocab, c.length, required(whole("size", 2, 1000)), c.form, c.label, of("ids", Type::Text)},
+          task("tags", {c.file, c.vocab, c.merges, c.length, c.vectors},
+               {c.ids, c.len, {"tag", "BT"}, {"weight", "BT", Element::Real}}),
+          task("groups",
+               {c.file, c.vocab, c.merges, c.length, required(whole("size", 2, 1000)), c.form, c.label, of("ids", Type::Text)},
                {{"ids", "BAT", Element::Whole, Values::Symbols},
                 {"seg", "BAT", Element::Whole, Values::Below, 2},
                 {"len", "BA", Element::Whole, Values::PlacesAndOne},
-                {"label", "B"}}),
+                {"label", "B"},
+                {"at", "BA", Element::Whole, Values::Places}}),
           task("squad",
-               {c.file, c.vocab, c.pieces, c.length, starting(whole("stride"), 128), starting(whole("question"), 64), c.form,
-                c.pad, starting(whole("longest"), 30)},
+               {c.file, c.vocab, c.merges, c.pieces, c.length, starting(whole("stride"), 128), starting(whole("question"), 64),
+                c.form, c.pad, starting(whole("longest"), 30)},
                {c.ids,
                 c.seg,
                 c.len,

@@ -15,9 +15,8 @@ struct tn_generator {
 
 namespace {
 
-constexpr uint64_t kVocabularyLimit = 1ull << 30;
-
-/// A run directory or its vocabulary.json, a file with one symbol per line, or null for bytes.
+/// A run directory or its vocabulary.json, a file with one symbol per line, a vocab.json with the merges.txt beside it, or null
+/// for bytes.
 Status readVocabulary(const char *path, tenon::data::Vocabulary &vocabulary) {
   if (!path) {
     vocabulary = tenon::data::Vocabulary::bytes(false);
@@ -27,10 +26,7 @@ Status readVocabulary(const char *path, tenon::data::Vocabulary &vocabulary) {
   std::filesystem::path file(path);
   if (std::filesystem::is_directory(file, ignored))
     file /= "vocabulary.json";
-  if (file.extension() != ".json")
-    return tenon::data::Vocabulary::read(path, vocabulary);
-  auto text = readWholeFile(file.string(), kVocabularyLimit);
-  return text.ok() ? tenon::data::Vocabulary::restore(*text, vocabulary).in(file.string()) : text.status();
+  return tenon::data::Vocabulary::read(file.string(), "", vocabulary);
 }
 
 Status apply(const tn_sampling &sampling, tenon::generate::Settings &settings) {

@@ -15,7 +15,7 @@ using runtime::counted;
 
 namespace {
 
-enum : size_t { kIds, kSeg, kLen, kLabel };
+enum : size_t { kIds, kSeg, kLen, kLabel, kAt };
 
 class GroupsTask : public RowTask {
 public:
@@ -27,7 +27,7 @@ public:
       symbols = *known;
     else if (settings.vocabulary.empty())
       symbols = Vocabulary::bytes(true);
-    else if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
+    else if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
       return status;
     path = pathIn(settings.folder, settings.file);
     Status status = TextForm::parse(settings.form, 2, symbols, form);
@@ -110,6 +110,7 @@ private:
         write.integer(kSeg, at * binding.T + t, t < length ? made[static_cast<size_t>(t)].second : 0);
       }
       write.integer(kLen, at, length);
+      write.integer(kAt, at, std::max<int64_t>(length - 1, 0));
     }
     write.integer(kLabel, b, groups[row].right);
     return {};

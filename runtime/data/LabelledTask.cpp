@@ -16,8 +16,8 @@ using runtime::counted;
 
 namespace {
 
-constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4; // of `single` and `pairs`
-constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3;   // of `tags`
+constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4, kAt = 5; // of `single` and `pairs`
+constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3;            // of `tags`
 
 class LabelledTask : public RowTask {
 public:
@@ -30,7 +30,7 @@ public:
       symbols = *known;
     else if (settings.vocabulary.empty())
       symbols = Vocabulary::bytes(!isTags);
-    else if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
+    else if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
       return status;
     path = pathIn(settings.folder, settings.file);
     const size_t texts = settings.name == "single" ? 1 : 2;
@@ -49,7 +49,7 @@ public:
     if (!isTags)
       given[kLabel].name = className();
     Status status = bindInputs(settings.name, given, inputs, binding);
-    binding.at.resize(std::max(given.size(), kScore + 1), -1); // relations and relevance give no score
+    binding.at.resize(std::max(given.size(), kAt + 1), -1); // relations and relevance give no score and place
     if (status.ok())
       status = setBatch(inputs);
     const size_t length = isTags ? kTagLen : kLen, ids = isTags ? kTagIds : kIds;
@@ -98,7 +98,8 @@ private:
     }
     for (size_t i = 0; i < row.columns.size(); i += 2) {
       const size_t before = made.a.size();
-      if (Status status = symbols.encode(row.columns[i], made.a); status.failed())
+      const std::string word = (symbols.wordsBeginWithBlank() ? " " : "") + row.columns[i];
+      if (Status status = symbols.encode(word, made.a); status.failed())
         return status.in(placeOf(row, i / 2));
       made.word.resize(made.a.size(), -1);
       if (made.a.size() > before)
@@ -205,6 +206,7 @@ private:
       write.integer(kSeg, b * binding.T + t, inside ? made[static_cast<size_t>(t - first)].second : 0);
     }
     write.integer(kLen, b, length);
+    write.integer(kAt, b, std::max<int64_t>(first + length - 1, 0));
     const std::string &label = rows[row].columns[0];
     int32_t number = 0;
     Status status = classInput() < 0 ? Status() : numberOfClass(label, inputs[static_cast<size_t>(classInput())], number);

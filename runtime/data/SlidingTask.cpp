@@ -57,7 +57,7 @@ public:
   }
   Extent extent() const override { return {predicted, tokens.size(), "symbols"}; }
   int64_t tokensPerBatch() const override { return binding.B * settings.stride; }
-  bool perCharacter() const override { return symbols.unit() != Unit::Words; }
+  bool perCharacter() const override { return symbols.isOfCharacters(); }
 
 private:
   int64_t windowOf(uint64_t index, int64_t row) const { return static_cast<int64_t>(index) * binding.B + row; }

@@ -79,7 +79,7 @@ public:
   }
   bool resetsBefore(uint64_t index) const override { return blocks() || index % batchesPerEpoch() == 0; }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
-  bool perCharacter() const override { return symbols.unit() != Unit::Words; }
+  bool perCharacter() const override { return symbols.isOfCharacters(); }
 
 private:
   bool blocks() const { return settings.name == "lm_blocks"; }

@@ -191,7 +191,7 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
   if (known)
     vocabulary = *known;
   else if (!settings.vocabulary.empty()) {
-    if (Status status = Vocabulary::read(settings.vocabulary, vocabulary); !status.ok())
+    if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, vocabulary); !status.ok())
       return status;
   } else {
     vocabulary =

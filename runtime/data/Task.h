@@ -42,7 +42,7 @@ enum class PictureNorm { Range, Half, ImageNet };
 struct TaskSettings {
   std::string name;               // of a data task that works: frontend/recipes/RecipeSchema.cpp
   std::vector<std::string> texts; // paths or patterns
-  std::string vocabulary;         // vocabulary file; empty: see `unit`
+  std::string vocabulary, merges; // vocabulary file, and of byte pairs that of the merges; empty: see `unit`
   Unit unit = Unit::Bytes;        // of the symbols where there is no vocabulary file
   double heldOut = 0;             // last fraction of the text that training does not see
   uint64_t seed = 0;

@@ -117,6 +117,12 @@ void Tokens::append(const std::vector<int32_t> &ids) {
       bytes.push_back(static_cast<unsigned char>(static_cast<uint32_t>(id) >> (8 * i)));
 }
 
+/// The first of the blanks that end with the one at `last`; behind them where nothing stands in front.
+static size_t startOfBlanks(std::string_view text, size_t begin, size_t last) {
+  const size_t word = text.substr(begin, last - begin).find_last_not_of(" \t\n\v\f\r");
+  return word == std::string_view::npos ? last + 1 : begin + word + 1;
+}
+
 Status tokenize(const Vocabulary &vocabulary, std::string_view text, Tokens &tokens) {
   tokens = Tokens(vocabulary.size());
   std::vector<int32_t> ids;
@@ -126,7 +132,10 @@ Status tokenize(const Vocabulary &vocabulary, std::string_view text, Tokens &tok
       // Cut behind a line end, else behind the block: an over-long line of words may be cut once in a megabyte.
       size_t line = text.rfind('\n', begin + (1 << 20));
       end = line != std::string_view::npos && line >= begin ? line + 1 : begin + (1 << 20);
-      end -= vocabulary.unit() == Unit::Characters ? incompleteTail(text.substr(begin, end - begin)) : 0;
+      if (vocabulary.unit() == Unit::BytePairs && line != std::string_view::npos && line > begin)
+        end = startOfBlanks(text, begin, line); // blanks in front of a word belong together
+      const bool whole = vocabulary.unit() == Unit::Characters || vocabulary.unit() == Unit::BytePairs;
+      end -= whole ? incompleteTail(text.substr(begin, end - begin)) : 0;
     }
     ids.clear();
     if (Status status = vocabulary.encode(text.substr(begin, end - begin), ids); !status.ok())
@@ -203,7 +212,7 @@ Status encodeUnit(const Vocabulary &vocabulary, std::string_view unit, bool lowe
 } // namespace
 
 Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool keepLineEnds, Sentences &result) {
-  const bool keep = keepLineEnds && vocabulary.unit() != Unit::Words;
+  const bool keep = keepLineEnds && vocabulary.unit() != Unit::Words; // byte pairs have them
   auto encode = [&](std::string_view line, std::string_view withEnd, std::vector<int32_t> &ids) {
     return vocabulary.encode(keep ? withEnd : line, ids);
   };

@@ -88,6 +88,11 @@ Status TextForm::parse(const std::string &form, size_t texts, const Vocabulary &
       result.parts.push_back(word == "a" ? kFirst : kSecond);
       continue;
     }
+    for (size_t end; !vocabulary.find(word) && (end = word.find("><")) != std::string::npos; word.erase(0, end + 1))
+      if (const auto symbol = vocabulary.find(word.substr(0, end + 1))) // "</s></s>"
+        result.parts.push_back(*symbol);
+      else
+        break;
     const auto symbol = vocabulary.find(word);
     if (!symbol)
       return inputError("form: the vocabulary has no symbol '", word, "'; ",

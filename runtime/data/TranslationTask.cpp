@@ -25,7 +25,7 @@ public:
     if (known)
       symbols = *known;
     else if (!settings.vocabulary.empty())
-      if (Status status = Vocabulary::read(settings.vocabulary, symbols); status.failed())
+      if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
         return status;
     if (Status status = findMarks(); status.failed())
       return status;
@@ -99,7 +99,7 @@ public:
 private:
   /// Bytes and characters of a text are never 0 or 1.
   Status findMarks() {
-    const bool marked = symbols.unit() == Unit::Words;
+    const bool marked = !symbols.isOfCharacters();
     pad = symbols.special("pad").value_or(0);
     const std::optional<int32_t> found = symbols.special("eos");
     if (marked && !found)

@@ -7,6 +7,11 @@
 
 namespace tenon::data {
 
+/// Where a symbol stands in its text, in bytes.
+struct TextPlace {
+  size_t begin, end;
+};
+
 /// The next code point of `text` at `offset`, which moves on; U+FFFD for a malformed byte.
 char32_t decodeCodePoint(std::string_view text, size_t &offset);
 /// Whether decodeCodePoint gave `point` for a malformed byte, having read `bytes`; U+FFFD itself takes three.

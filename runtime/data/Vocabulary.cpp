@@ -1,23 +1,28 @@
 #include "runtime/data/Vocabulary.h"
 #include "runtime/base/Hash.h"
 #include "runtime/base/Json.h"
+#include "runtime/data/BasicWords.h"
 #include "runtime/data/Text.h"
+#include "runtime/data/Unicode.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <filesystem>
 #include <functional>
 
 namespace tenon::data {
+
+using runtime::concat;
 
 namespace {
 
 constexpr std::array<const char *, 8> kSpecials = {"<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<eod>", "<eop>", "<eos>"};
 
-bool isAsciiPunctuation(unsigned char c) {
-  return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
-}
 bool isBlank(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13); }
+size_t charactersOf(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
 bool isWordPoint(char32_t c) { return c >= 128 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
 
 } // namespace
@@ -34,6 +39,15 @@ void Vocabulary::index() {
   ids.reserve(symbols.size());
   for (size_t i = 0; i < symbols.size(); ++i)
     ids.emplace(symbols[i], static_cast<int32_t>(firstSpecial + static_cast<int64_t>(i)));
+  auto hasCapital = [](const std::string &symbol) {
+    for (size_t offset = 0; offset < symbol.size();)
+      if (isUpperCase(decodeCodePoint(symbol, offset)))
+        return true;
+    return false;
+  };
+  lower = pieces;
+  for (size_t i = 0; i < symbols.size() && lower; ++i)
+    lower = isSpecial(static_cast<int32_t>(i)) || !hasCapital(symbols[i]);
 }
 
 Vocabulary Vocabulary::bytes(bool specials) {
@@ -64,7 +78,7 @@ Vocabulary Vocabulary::characters(std::string_view text, bool specials) {
   return result;
 }
 
-Status Vocabulary::read(const std::string &path, Vocabulary &result) {
+Status Vocabulary::readWords(const std::string &path, Vocabulary &result) {
   std::string text;
   if (Status status = readTextFile(path, text); !status.ok())
     return status;
@@ -101,110 +115,28 @@ Status Vocabulary::read(const std::string &path, Vocabulary &result) {
   return {};
 }
 
-static std::string saveClasses(const std::map<std::string, std::vector<std::string>> &classes) {
+Status Vocabulary::read(const std::string &path, const std::string &merges, Vocabulary &result) {
+  const std::filesystem::path file(path);
+  if (merges.empty() && file.extension() != ".json")
+    return readWords(path, result);
   std::string text;
-  for (const auto &[input, names] : classes) {
-    text += runtime::concat(text.empty() ? ", \"classes\": {" : ", ", runtime::quoteJson(input), ": [");
-    for (size_t i = 0; i < names.size(); ++i)
-      text += (i ? ", " : "") + runtime::quoteJson(names[i]);
-    text += "]";
-  }
-  return text.empty() ? text : text + "}";
-}
-
-/// Null: damaged.
-static std::optional<std::map<std::string, std::vector<std::string>>> restoreClasses(const runtime::JsonValue *saved) {
-  std::map<std::string, std::vector<std::string>> classes;
-  if (saved && !saved->isObject())
-    return std::nullopt;
-  for (size_t i = 0; saved && i < saved->members.size(); ++i) {
-    const auto &[input, names] = saved->members[i];
-    for (const runtime::JsonValue &name : names.elements)
-      classes[input].push_back(name.text);
-    // A name is found by halving.
-    if (names.elements.empty() ||
-        std::adjacent_find(classes[input].begin(), classes[input].end(), std::greater_equal<>()) != classes[input].end() ||
-        !std::all_of(names.elements.begin(), names.elements.end(),
-                     [](const runtime::JsonValue &name) { return name.isString(); }))
-      return std::nullopt;
-  }
-  return classes;
-}
-
-std::string Vocabulary::save() const {
-  std::string text = runtime::concat("{\"unit\": \"",
-                                     kind == Unit::Bytes        ? "bytes"
-                                     : kind == Unit::Characters ? "characters"
-                                                                : "words",
-                                     "\", \"specials\": ", kind == Unit::Words || !symbols.empty() ? "true" : "false");
-  if (kind == Unit::Characters) {
-    std::string characters;
-    for (char32_t c : points)
-      appendCodePoint(characters, c);
-    text += ", \"characters\": " + runtime::quoteJson(characters);
-  }
-  if (kind == Unit::Words) {
-    text += ", \"words\": [";
-    for (size_t i = 0; i < symbols.size(); ++i)
-      text += (i ? ",\n" : "\n") + runtime::quoteJson(symbols[i]);
-    text += "]";
-  }
-  return text + saveClasses(classes) + "}\n";
-}
-
-Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
-  auto damaged = [](const char *what) { return inputError("the saved vocabulary of the run is damaged: ", what); };
-  runtime::Expected<runtime::JsonValue> json = runtime::parseJson(text, {.bytes = 1ull << 30, .depth = 4, .values = 1ull << 26});
-  if (!json.ok())
-    return damaged(json.status().message().c_str());
-  const runtime::JsonValue *unit = json->find("unit"), *specials = json->find("specials");
-  if (!unit || !unit->isString() || !specials || specials->kind != runtime::JsonValue::Kind::Bool)
-    return damaged("it has no unit");
-  auto classes = restoreClasses(json->find("classes"));
-  if (!classes)
-    return damaged("its classes are not sorted names");
-  if (unit->text == "bytes") {
-    result = bytes(specials->truth);
-    result.classes = std::move(*classes);
-    return {};
-  }
-  if (unit->text == "characters") {
-    const runtime::JsonValue *all = json->find("characters");
-    if (!all || !all->isString())
-      return damaged("it has no characters");
-    result = characters(all->text, specials->truth);
-    return {};
-  }
-  const runtime::JsonValue *words = json->find("words");
-  if (unit->text != "words" || !words || !words->isArray() || words->elements.empty())
-    return damaged("it has no words");
+  if (Status status = readTextFile(path, text); status.failed())
+    return status;
+  if (text.starts_with("{\"unit\": \"")) // what `save` begins with; a symbol has a number
+    return restore(text, result).in(path);
   result = Vocabulary();
-  result.kind = Unit::Words;
-  for (const runtime::JsonValue &word : words->elements) {
-    if (!word.isString())
-      return damaged("a word is not a string");
-    result.symbols.push_back(word.text);
-    result.pieces |= word.text.size() > 2 && word.text.compare(0, 2, "##") == 0;
-  }
+  result.kind = Unit::BytePairs;
+  std::vector<std::string> lines;
+  const std::string beside = merges.empty() ? (file.parent_path() / "merges.txt").string() : merges;
+  if (Status status = BytePairs::parseSymbols(text, path, result.symbols); status.failed())
+    return status;
+  if (Status status = BytePairs::readMerges(beside, lines); status.failed())
+    return status;
+  if (Status status = BytePairs::make(result.symbols, std::move(lines), result.pairs); status.failed())
+    return status.in(concat(path, " with ", beside));
   result.count = static_cast<int64_t>(result.symbols.size());
   result.index();
   return {};
-}
-
-std::string Vocabulary::note() const {
-  if (kind != Unit::Words)
-    return save();
-  return runtime::concat("{\"unit\": \"words\", \"symbols\": ", count,
-                         ", \"xxh3\": ", runtime::quoteJson(runtime::hash128(save())), "}\n");
-}
-
-runtime::Expected<std::optional<Vocabulary>> Vocabulary::ofNote(const std::string &text) {
-  if (text.empty() || text.starts_with("{\"unit\": \"words\""))
-    return std::optional<Vocabulary>();
-  Vocabulary result;
-  if (Status status = restore(text, result); status.failed())
-    return status;
-  return std::optional<Vocabulary>(std::move(result));
 }
 
 std::optional<int32_t> Vocabulary::find(std::string_view symbol) const {
@@ -219,10 +151,21 @@ std::optional<int32_t> Vocabulary::special(std::string_view name) const {
   std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 32) : c; });
   if (auto id = find("<" + lower + ">"))
     return id;
+  if (kind == Unit::BytePairs)
+    for (const auto &[asked, symbol] : {std::pair("cls", "<s>"),
+                                        {"sep", "</s>"},
+                                        {"eod", "<|endoftext|>"},
+                                        {"eod", "</s>"},
+                                        {"eos", "<|endoftext|>"},
+                                        {"eos", "</s>"}})
+      if (auto id = name == asked ? find(symbol) : std::nullopt)
+        return id;
   return find("[" + upper + "]");
 }
 
 bool Vocabulary::isSpecial(int32_t id) const {
+  if (kind == Unit::BytePairs)
+    return pairs.isSpecial(id);
   if (kind != Unit::Words)
     return id >= firstSpecial;
   const std::string &symbol = symbols[static_cast<size_t>(id)];
@@ -238,19 +181,23 @@ bool Vocabulary::wordCharacter(int32_t id) const {
 }
 
 bool Vocabulary::continuesWord(int32_t previous, int32_t id) const {
+  if (kind == Unit::BytePairs)
+    return pairs.continuesWord(previous, id);
   if (kind == Unit::Words)
     return previous >= 0 && pieces && symbols[static_cast<size_t>(id)].compare(0, 2, "##") == 0 && !isSpecial(previous);
   return wordCharacter(previous) && wordCharacter(id);
 }
 
 Status Vocabulary::encodeWord(std::string_view word, std::vector<int32_t> &result, std::vector<size_t> &ends) const {
+  constexpr size_t kLongest = 100; // characters of a word that is cut into pieces (Hugging Face's BertTokenizer)
   size_t before = result.size(), begin = 0;
   ends.clear();
+  const bool isLong = pieces && charactersOf(word) > kLongest;
   std::string candidate;
   while (begin < word.size()) {
     size_t end = word.size();
     std::optional<int32_t> id;
-    for (; end > begin; --end) {
+    for (; end > begin && !isLong; --end) {
       candidate.assign(begin > 0 ? "##" : "").append(word.substr(begin, end - begin));
       if ((id = find(candidate)) || !pieces)
         break;
@@ -272,57 +219,57 @@ Status Vocabulary::encodeWord(std::string_view word, std::vector<int32_t> &resul
   return {};
 }
 
-Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
-  if (kind == Unit::Bytes) {
-    result.reserve(result.size() + text.size());
-    for (size_t i = 0; i < text.size(); ++i) {
-      result.push_back(static_cast<unsigned char>(text[i]));
-      if (places)
-        places->push_back({i, i + 1});
+Status Vocabulary::encodeCharacters(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
+  for (size_t offset = 0; offset < text.size();) {
+    const size_t begin = offset;
+    char32_t c = decodeCodePoint(text, offset);
+    if (isMalformed(c, offset - begin))
+      return inputError("it is not UTF-8: its byte " + std::to_string(begin) + " belongs to no character");
+    auto at = std::lower_bound(points.begin(), points.end(), c);
+    if (at == points.end() || *at != c) {
+      std::string spelling;
+      appendCodePoint(spelling, c);
+      return inputError("the character '" + spelling + "' is not among the characters of the training text");
     }
-    return {};
+    result.push_back(static_cast<int32_t>(at - points.begin()));
+    if (places)
+      places->push_back({begin, offset});
   }
-  if (kind == Unit::Characters) {
-    for (size_t offset = 0; offset < text.size();) {
-      const size_t begin = offset;
-      char32_t c = decodeCodePoint(text, offset);
-      if (isMalformed(c, offset - begin))
-        return inputError("it is not UTF-8: its byte " + std::to_string(begin) + " belongs to no character");
-      auto at = std::lower_bound(points.begin(), points.end(), c);
-      if (at == points.end() || *at != c) {
-        std::string spelling;
-        appendCodePoint(spelling, c);
-        return inputError("the character '" + spelling + "' is not among the characters of the training text");
-      }
-      result.push_back(static_cast<int32_t>(at - points.begin()));
-      if (places)
-        places->push_back({begin, offset});
-    }
-    return {};
-  }
-  std::optional<int32_t> endOfLine = special("eos");
-  size_t begin = 0;
+  return {};
+}
+
+Status Vocabulary::encodePieces(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
+  const std::optional<int32_t> endOfLine = special("eos");
   std::vector<size_t> ends;
-  auto flush = [&](size_t end) -> Status {
-    Status status = begin < end ? encodeWord(text.substr(begin, end - begin), result, ends) : Status();
-    for (size_t i = 0; places && status.ok() && begin < end && i < ends.size(); ++i)
-      places->push_back({begin + (i > 0 ? ends[i - 1] : 0), begin + ends[i]});
-    begin = end;
-    return status;
+  auto lineEnd = [&](size_t at) {
+    if (!endOfLine)
+      return;
+    result.push_back(*endOfLine);
+    if (places)
+      places->push_back({at, at + 1});
   };
-  for (size_t i = 0; i <= text.size(); ++i) {
-    bool blank = i == text.size() || isBlank(static_cast<unsigned char>(text[i]));
-    bool mark = pieces && !blank && isAsciiPunctuation(static_cast<unsigned char>(text[i]));
-    if (!blank && !mark)
-      continue;
-    if (Status status = flush(i); !status.ok())
-      return status;
-    if (mark) {
-      if (Status status = flush(i + 1); !status.ok())
+  return basicWords(
+      text, lower,
+      [&](const BasicWord &word) {
+        Status status = encodeWord(word.text, result, ends);
+        for (size_t i = 0; places && status.ok() && i < ends.size(); ++i)
+          places->push_back({word.bytes[i > 0 ? ends[i - 1] : 0].begin, word.bytes[ends[i] - 1].end});
         return status;
-    } else {
-      begin = i + 1;
-    }
+      },
+      lineEnd);
+}
+
+Status Vocabulary::encodeWords(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
+  std::optional<int32_t> endOfLine = special("eos");
+  std::vector<size_t> ends;
+  for (size_t begin = 0, i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && !isBlank(static_cast<unsigned char>(text[i])))
+      continue;
+    if (Status status = begin < i ? encodeWord(text.substr(begin, i - begin), result, ends) : Status(); status.failed())
+      return status;
+    if (places && begin < i)
+      places->push_back({begin, i});
+    begin = i + 1;
     if (endOfLine && i < text.size() && text[i] == '\n') {
       result.push_back(*endOfLine);
       if (places)
@@ -330,6 +277,26 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, s
     }
   }
   return {};
+}
+
+Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
+  switch (kind) {
+  case Unit::Bytes:
+    result.reserve(result.size() + text.size());
+    for (size_t i = 0; i < text.size(); ++i) {
+      result.push_back(static_cast<unsigned char>(text[i]));
+      if (places)
+        places->push_back({i, i + 1});
+    }
+    return {};
+  case Unit::Characters:
+    return encodeCharacters(text, result, places);
+  case Unit::BytePairs:
+    return pairs.encode(text, result, places);
+  case Unit::Words:
+    break;
+  }
+  return pieces ? encodePieces(text, result, places) : encodeWords(text, result, places);
 }
 
 std::string Vocabulary::text(int32_t id, int32_t previous) const {
@@ -346,6 +313,8 @@ std::string Vocabulary::text(int32_t id, int32_t previous) const {
       appendCodePoint(result, points[static_cast<size_t>(id)]);
     return result;
   }
+  if (kind == Unit::BytePairs)
+    return pairs.text(id, previous);
   const std::string &symbol = symbols[static_cast<size_t>(id)];
   if (symbol == "<eos>")
     return "\n";

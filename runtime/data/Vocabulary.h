@@ -1,6 +1,6 @@
 // Symbols of a text: bytes, characters or the lines of a vocabulary file, and the text of symbols.
 #pragma once
-#include "runtime/base/Status.h"
+#include "runtime/data/BytePairs.h"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,15 +12,7 @@
 
 namespace tenon::data {
 
-using runtime::inputError;
-using runtime::Status;
-
-enum class Unit { Bytes, Characters, Words };
-
-/// Where a symbol stands in its text, in bytes.
-struct TextPlace {
-  size_t begin, end;
-};
+enum class Unit { Bytes, Characters, Words, BytePairs };
 
 /// Ids of symbols. Value type; the run directory keeps a copy (`save`), so that later commands need no text and no vocabulary
 /// file.
@@ -32,7 +24,10 @@ public:
   static Vocabulary characters(std::string_view text, bool specials);
   /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted.
   /// Fails on an unreadable or empty file and on a symbol that occurs twice.
-  static Status read(const std::string &path, Vocabulary &result);
+  static Status readWords(const std::string &path, Vocabulary &result);
+  /// That, or byte pairs: of a vocab.json by the file `merges`, or by the merges.txt beside it where that is empty; or what
+  /// `save` has written into a .json file.
+  static Status read(const std::string &path, const std::string &merges, Vocabulary &result);
   /// Text form of the vocabulary, and back; `restore` fails on text that `save` did not write.
   std::string save() const;
   static Status restore(std::string_view text, Vocabulary &result);
@@ -47,15 +42,21 @@ public:
   std::set<std::string> numbered;
 
   Unit unit() const { return kind; }
+  /// Symbols of one character or byte; else of words or of parts of them, which a file tells.
+  bool isOfCharacters() const { return kind == Unit::Bytes || kind == Unit::Characters; }
+  /// In a sentence: what encodes a word for itself puts one in front of it.
+  bool wordsBeginWithBlank() const { return kind == Unit::BytePairs && pairs.isOfBytes(); }
   int64_t size() const { return count; }
-  /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut at punctuation and into the longest
-  /// known pieces (WordPiece); `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no
-  /// `<unk>`/`[UNK]`. `places`: also where each of them stands.
+  /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut as BERT's are (`basicWords`, in
+  /// lower case where no symbol but the specials has a capital) and into the longest known pieces (WordPiece); `<eos>` ends each
+  /// line if the vocabulary has it. Fails on an unknown symbol where there is no `<unk>`/`[UNK]`. `places`: also where each of
+  /// them stands.
   Status encode(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places = nullptr) const;
   /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts
   /// of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
-  /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`.
+  /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`; of byte pairs also `<s>` for cls, `</s>` for sep,
+  /// and `<|endoftext|>` or `</s>` for eod and eos.
   std::optional<int32_t> special(std::string_view name) const;
   /// A symbol by its spelling, such as `<|endoftext|>`.
   std::optional<int32_t> find(std::string_view symbol) const;
@@ -70,11 +71,16 @@ private:
   void index();
   /// `ends`: the bytes of the word up to the end of each symbol.
   Status encodeWord(std::string_view word, std::vector<int32_t> &ids, std::vector<size_t> &ends) const;
+  Status encodeCharacters(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
+  Status encodePieces(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
+  Status encodeWords(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
   bool wordCharacter(int32_t id) const;
 
   Unit kind = Unit::Bytes;
   int64_t count = 0;
   bool pieces = false;              // some symbol starts with "##"
+  bool lower = false;               // none has a capital letter
+  BytePairs pairs;                  // of them, with the spellings of `symbols`
   std::vector<std::string> symbols; // words; for bytes and characters only the specials, from `firstSpecial` on
   int64_t firstSpecial = 0;
   std::vector<char32_t> points;                 // characters, ascending

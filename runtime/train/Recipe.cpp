@@ -38,8 +38,10 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
   }
   recipe.valid.emplace();
   Status status = readTask(call, *recipe.valid, recipe.validEvery);
-  if (recipe.valid->vocabulary.empty())
+  if (recipe.valid->vocabulary.empty()) {
     recipe.valid->vocabulary = recipe.data.vocabulary;
+    recipe.valid->merges = recipe.data.merges;
+  }
   if (recipe.valid->tokens == 0)
     recipe.valid->tokens = recipe.data.tokens;
   return status;
@@ -162,6 +164,7 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
     for (std::string &text : task->texts)
       text = data::pathIn(overrides.folder, text);
     task->vocabulary = data::pathIn(overrides.folder, task->vocabulary);
+    task->merges = data::pathIn(overrides.folder, task->merges);
   }
   for (const auto &[name, file] : overrides.files) {
     const bool ofValid = name.rfind("valid.", 0) == 0 && recipe.valid;
@@ -189,8 +192,10 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
        {std::tuple{!overrides.vocabulary.empty(), "--vocab", "vocab"}, std::tuple{overrides.unit.has_value(), "--unit", "unit"}})
     if (given && !hasSetting(recipe.data.name, setting))
       return runtime::usageError(option, ": the data task ", recipe.data.name, " has no symbols of a text");
-  if (!overrides.vocabulary.empty())
+  if (!overrides.vocabulary.empty()) { // merges of the recipe are those of its own
     recipe.data.vocabulary = overrides.vocabulary;
+    recipe.data.merges.clear();
+  }
   if (overrides.unit && !recipe.data.vocabulary.empty())
     return runtime::usageError("--unit is for symbols without a vocabulary file, and the recipe names ", recipe.data.vocabulary);
   if (overrides.unit)

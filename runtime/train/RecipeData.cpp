@@ -98,6 +98,7 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   std::string unit, words = "pieces";
   call.take("text", task.texts);
   call.take("vocab", task.vocabulary);
+  call.take("merges", task.merges);
   call.take("unit", unit);
   std::string pad;
   call.take("file", task.file);

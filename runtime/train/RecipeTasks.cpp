@@ -62,6 +62,7 @@ Status applyTaskOverrides(const DataOverrides &overrides, Recipe &recipe) {
       for (std::string &text : task.data.texts)
         text = data::pathIn(overrides.folder, text);
       task.data.vocabulary = data::pathIn(overrides.folder, task.data.vocabulary);
+      task.data.merges = data::pathIn(overrides.folder, task.data.merges);
     }
     task.data.heldOut = overrides.heldOut.value_or(task.data.heldOut > 0 ? task.data.heldOut : recipe.data.heldOut);
     if (!(task.data.heldOut >= 0 && task.data.heldOut < 1))

@@ -47,8 +47,8 @@ namespace {
 /// The symbols of a run stay what they are: another vocabulary would give other ids to the same text.
 Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabulary> &known, const RunSettings &saved,
                        const RunSettings &now) {
-  bool sameUnit = !known || !now.data.unit || known->unit() == data::Unit::Words ||
-                  (*now.data.unit == "bytes") == (known->unit() == data::Unit::Bytes);
+  bool sameUnit =
+      !known || !now.data.unit || !known->isOfCharacters() || (*now.data.unit == "bytes") == (known->unit() == data::Unit::Bytes);
   if (!known || (sameUnit && saved.data.vocabulary == now.data.vocabulary))
     return {};
   return runtime::usageError("the run in ", run.path,

@@ -15,7 +15,7 @@ std::string writeFile(const std::string &text) {
 }
 Vocabulary readOrFail(const std::string &text) {
   Vocabulary vocabulary;
-  Status status = Vocabulary::read(writeFile(text), vocabulary);
+  Status status = Vocabulary::read(writeFile(text), "", vocabulary);
   EXPECT_TRUE(status.ok()) << status.message();
   return vocabulary;
 }
@@ -110,10 +110,10 @@ TEST(Vocabulary, SavedAndRestored) {
 
 TEST(Vocabulary, MistakesAreNamed) {
   Vocabulary vocabulary;
-  EXPECT_NE(Vocabulary::read(writeFile("a\nb\na\n"), vocabulary).message().find("'a' in line 1 and again in line 3"),
+  EXPECT_NE(Vocabulary::read(writeFile("a\nb\na\n"), "", vocabulary).message().find("'a' in line 1 and again in line 3"),
             std::string::npos);
-  EXPECT_NE(Vocabulary::read(writeFile(""), vocabulary).message().find("has no symbols"), std::string::npos);
-  EXPECT_NE(Vocabulary::read("/nonexistent/vocabulary", vocabulary).message().find("No such file"), std::string::npos);
+  EXPECT_NE(Vocabulary::read(writeFile(""), "", vocabulary).message().find("has no symbols"), std::string::npos);
+  EXPECT_NE(Vocabulary::read("/nonexistent/vocabulary", "", vocabulary).message().find("No such file"), std::string::npos);
   std::vector<int32_t> ids;
   EXPECT_NE(readOrFail("a\nb\n").encode("a c", ids).message().find("'c' is not in the vocabulary"), std::string::npos);
 }
@@ -165,6 +165,6 @@ TEST(Text, LongTextsAreTokenizedPieceByPiece) {
 // Found by fuzz-readers: the copy of such a vocabulary in the run could be written and never be read again.
 TEST(Vocabulary, FilesAreUtf8) {
   Vocabulary vocabulary;
-  const std::string message = Vocabulary::read(writeFile("the\ncaf\xe9\n"), vocabulary).message();
+  const std::string message = Vocabulary::read(writeFile("the\ncaf\xe9\n"), "", vocabulary).message();
   EXPECT_NE(message.find("is not UTF-8 in line 2; convert it"), std::string::npos) << message;
 }

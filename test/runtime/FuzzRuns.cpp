@@ -1,5 +1,6 @@
 // The files of a run directory and its texts, for fuzz-readers: what is accepted must also hold together.
 #include "runtime/base/Hash.h"
+#include "runtime/data/Utf8.h"
 #include "runtime/files/Checkpoint.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/RunDirectory.h"
@@ -133,10 +134,45 @@ void useVocabulary(const data::Vocabulary &vocabulary, const std::string &text) 
   require(back.size() == vocabulary.size() && back.save() == vocabulary.save(), "a vocabulary does not come back as it was");
 }
 
+/// Byte pairs: of characters, or with a symbol for each byte.
+std::pair<std::string, std::string> pairFiles(bool ofBytes) {
+  std::string vocab = R"({"<unk>": 0, "<mask>": 1, "th": 2, "t": 3, "h": 4)";
+  if (!ofBytes)
+    return {vocab + R"(, "e</w>": 5, "the</w>": 6})", "#version: 0.2\nt h\nth e</w>\n"};
+  int64_t id = 5;
+  char32_t unseen = 256;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const bool visible = (byte > 32 && byte < 127) || (byte > 160 && byte != 173);
+    std::string symbol;
+    data::appendCodePoint(symbol, visible ? byte : unseen++);
+    if (symbol != "t" && symbol != "h")
+      vocab += runtime::concat(", ", runtime::quoteJson(symbol), ": ", id++);
+  }
+  return {runtime::concat(vocab, ", \"the\": ", id, "}"), "t h\nth e\n"};
+}
+
+bool tryPairs(Random &random, const std::string &folder) {
+  auto [vocab, merges] = pairFiles(random.below(2) == 0);
+  if (random.below(4) != 0)
+    mutate(random.below(2) == 0 ? vocab : merges, random);
+  writeAll(folder + "/vocab.json", vocab);
+  writeAll(folder + "/merges", merges);
+  data::Vocabulary vocabulary;
+  if (data::Vocabulary::read(folder + "/vocab.json", folder + "/merges", vocabulary).failed())
+    return false;
+  std::string text = kProse;
+  text += "the <mask> the\n\n \xff the <unk";
+  mutate(text, random);
+  useVocabulary(vocabulary, text);
+  return true;
+}
+
 } // namespace
 
 /// A file of symbols, or the copy that a run keeps.
 bool tryVocabulary(Random &random, const std::string &folder) {
+  if (random.below(3) == 0)
+    return tryPairs(random, folder);
   const std::string path = folder + "/vocabulary";
   data::Vocabulary vocabulary;
   std::string text = kSymbols;
@@ -144,10 +180,10 @@ bool tryVocabulary(Random &random, const std::string &folder) {
   if (random.below(2) == 0) {
     mutate(text, random);
     writeAll(path, text);
-    good = data::Vocabulary::read(path, vocabulary).ok();
+    good = data::Vocabulary::read(path, "", vocabulary).ok();
   } else {
     writeAll(path, text);
-    if (data::Vocabulary::read(path, vocabulary).failed())
+    if (data::Vocabulary::read(path, "", vocabulary).failed())
       return false;
     const uint64_t kind = random.below(3);
     text = kind == 0   ? vocabulary.save()

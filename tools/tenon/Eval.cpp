@@ -56,7 +56,7 @@ void noteClasses(const data::Vocabulary &vocabulary) {
 /// The vocabulary of a file of words is not in the weights, only its hash.
 Status checkWords(const runtime::Parameters &parameters, const data::Vocabulary &vocabulary, const std::string &file) {
   auto said = parameters.notes.find(runtime::kVocabularyNote);
-  if (vocabulary.unit() != data::Unit::Words || said == parameters.notes.end() || said->second == vocabulary.note())
+  if (vocabulary.isOfCharacters() || said == parameters.notes.end() || said->second == vocabulary.note())
     return {};
   return inputError(file.empty() ? "the checkpoint" : file, " was trained with another vocabulary than this of ",
                     runtime::counted(static_cast<uint64_t>(vocabulary.size()), "symbol"),

@@ -76,7 +76,7 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
 Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &model, const runtime::Parameters &parameters) {
   data::Vocabulary vocabulary = data::Vocabulary::bytes(false);
   if (!options.vocabulary.empty()) {
-    Status status = data::Vocabulary::read(options.vocabulary, vocabulary);
+    Status status = data::Vocabulary::read(options.vocabulary, "", vocabulary);
     return status.ok() ? Expected<data::Vocabulary>(std::move(vocabulary)) : status;
   }
   auto known = vocabularyOf(model, options.weights, parameters);
@@ -149,7 +149,10 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--alpha", options->alpha, "its length penalty (default: the block's, else 0.6)");
   addTextsOptions(*command, options->texts);
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
-  command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's or that of the weights, else bytes)")
+  command
+      ->add_option("--vocab", options->vocabulary,
+                   "vocabulary file, of byte pairs a vocab.json with merges.txt beside it (default: the run's or that of the "
+                   "weights, else bytes)")
       ->type_name("FILE");
   command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
   onRun(*command, exitCode, [options] { return run(*options); });

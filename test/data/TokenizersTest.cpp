@@ -1,0 +1,178 @@
+// Symbols of texts as the tokenizers of public models have them (tokenizers/make.py).
+#include "runtime/base/Json.h"
+#include "runtime/data/Text.h"
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace tenon::data {
+
+static const std::string folder = TENON_TEST_TOKENIZERS;
+
+static Vocabulary vocabularyOf(const std::string &path, const std::string &merges = "") {
+  Vocabulary vocabulary;
+  const Status status = Vocabulary::read(folder + "/" + path, merges, vocabulary);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return vocabulary;
+}
+
+/// Texts whose ids are others than `expected`, each with the first difference.
+static std::vector<std::string> differences(const Vocabulary &vocabulary, const runtime::JsonValue &expected) {
+  std::vector<std::string> found;
+  for (const runtime::JsonValue &each : expected.elements) {
+    std::vector<int32_t> ids;
+    std::vector<TextPlace> places;
+    const std::string &text = each.elements[0].text;
+    const Status status = vocabulary.encode(text, ids, &places);
+    std::vector<int32_t> wanted;
+    for (const runtime::JsonValue &id : each.elements[1].elements)
+      wanted.push_back(static_cast<int32_t>(id.integer));
+    size_t at = 0;
+    while (at < ids.size() && at < wanted.size() && ids[at] == wanted[at])
+      ++at;
+    const bool inOrder = places.size() == ids.size() && std::all_of(places.begin(), places.end(), [&](const TextPlace &place) {
+                           return place.begin < place.end && place.end <= text.size();
+                         });
+    if (status.failed() || ids != wanted || !inOrder)
+      found.push_back(runtime::concat("'", text, "' at ", at, ": ", at < ids.size() ? ids[at] : -1, " instead of ",
+                                      at < wanted.size() ? wanted[at] : -1, " ", status.message()));
+  }
+  return found;
+}
+
+static runtime::JsonValue cases() {
+  std::string text;
+  EXPECT_TRUE(readTextFile(folder + "/cases.json", text).ok());
+  auto json = runtime::parseJson(text);
+  EXPECT_TRUE(json.ok());
+  return json.take();
+}
+
+class PublicTokenizers : public testing::TestWithParam<std::pair<const char *, const char *>> {};
+
+TEST_P(PublicTokenizers, HaveTheirSymbols) {
+  const auto [name, file] = GetParam();
+  const runtime::JsonValue all = cases(), *own = all.find(name);
+  ASSERT_NE(own, nullptr);
+  ASSERT_GT(own->elements.size(), 20u);
+  const Vocabulary vocabulary = vocabularyOf(file);
+  for (const std::string &difference : differences(vocabulary, *own))
+    ADD_FAILURE() << difference;
+  // What a run keeps has them, too.
+  Vocabulary kept;
+  ASSERT_TRUE(Vocabulary::restore(vocabulary.save(), kept).ok());
+  EXPECT_EQ(differences(kept, *own).size(), 0u);
+  EXPECT_EQ(kept.save(), vocabulary.save());
+  runtime::JsonValue spoilt = *own;
+  ++spoilt.elements[0].elements[1].elements[2].integer;
+  EXPECT_EQ(differences(vocabulary, spoilt).size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PublicTokenizers,
+                         testing::Values(std::pair("gpt1", "gpt1/vocab.json"), std::pair("gpt2", "gpt2/vocab.json"),
+                                         std::pair("roberta", "roberta/vocab.json"), std::pair("cased", "cased.txt"),
+                                         std::pair("uncased", "uncased.txt")),
+                         [](const auto &info) { return std::string(info.param.first); });
+
+TEST(BytePairs, GiveBackEveryText) {
+  const Vocabulary vocabulary = vocabularyOf("gpt2/vocab.json");
+  const runtime::JsonValue all = cases();
+  for (const runtime::JsonValue &each : all.find("gpt2")->elements) {
+    std::vector<int32_t> ids;
+    ASSERT_TRUE(vocabulary.encode(each.elements[0].text, ids).ok());
+    std::string text = each.elements[0].text, back;
+    for (size_t i = 0; i < ids.size(); ++i)
+      back += vocabulary.text(ids[i], i > 0 ? ids[i - 1] : -1);
+    for (size_t at; (at = text.find("<|endoftext|>")) != std::string::npos;)
+      text.erase(at, 13); // gives nothing
+    EXPECT_EQ(back, text);
+  }
+  std::vector<int32_t> ids; // bytes that are no character, too
+  ASSERT_TRUE(vocabulary.encode("a\xff\xfe z\x80", ids).ok());
+  std::string back;
+  for (int32_t id : ids)
+    back += vocabulary.text(id, -1);
+  EXPECT_EQ(back, "a\xff\xfe z\x80");
+}
+
+TEST(BytePairs, KnowSpecialsAndWords) {
+  const Vocabulary roberta = vocabularyOf("roberta/vocab.json"), gpt2 = vocabularyOf("gpt2/vocab.json"),
+                   gpt1 = vocabularyOf("gpt1/vocab.json");
+  EXPECT_EQ(roberta.special("cls"), 0);
+  EXPECT_EQ(roberta.special("pad"), 1);
+  EXPECT_EQ(roberta.special("sep"), 2);
+  EXPECT_EQ(roberta.special("eos"), 2);
+  EXPECT_EQ(roberta.special("mask"), roberta.size() - 1);
+  EXPECT_EQ(gpt2.special("eos"), gpt2.size() - 1);
+  EXPECT_FALSE(gpt2.special("mask"));
+  EXPECT_TRUE(gpt2.isSpecial(static_cast<int32_t>(gpt2.size()) - 1));
+  EXPECT_FALSE(gpt2.isSpecial(0));
+  auto words = [](const Vocabulary &vocabulary, const std::string &text) {
+    std::vector<int32_t> ids;
+    EXPECT_TRUE(vocabulary.encode(text, ids).ok());
+    int64_t count = 0;
+    for (size_t i = 0; i < ids.size(); ++i)
+      count += vocabulary.startsWord(i > 0 ? ids[i - 1] : -1, ids[i]);
+    return count;
+  };
+  EXPECT_EQ(words(gpt2, "unquestionable zebras existed"), 3);
+  EXPECT_EQ(words(gpt1, "unquestionable zebras existed"), 3);
+  std::vector<int32_t> ids;
+  ASSERT_TRUE(gpt1.encode("The zebras, existed", ids).ok());
+  std::string back;
+  for (size_t i = 0; i < ids.size(); ++i)
+    back += gpt1.text(ids[i], i > 0 ? ids[i - 1] : -1);
+  EXPECT_EQ(back, "the zebras , existed");
+}
+
+TEST(BytePairs, PlacesAreThoseOfTheText) {
+  const std::string text = "In  the béginning";
+  std::vector<int32_t> ids;
+  std::vector<TextPlace> places;
+  ASSERT_TRUE(vocabularyOf("gpt2/vocab.json").encode(text, ids, &places).ok());
+  size_t end = 0;
+  std::string seen;
+  for (const TextPlace &place : places) {
+    EXPECT_GE(place.begin, end);
+    end = place.end;
+    seen += text.substr(place.begin, place.end - place.begin);
+  }
+  EXPECT_EQ(end, text.size());
+  EXPECT_EQ(seen, "In thebéginning"); // a blank in front of a word is no part of where it stands
+}
+
+TEST(BytePairs, LongTextsAreCutBetweenWords) {
+  const Vocabulary vocabulary = vocabularyOf("gpt2/vocab.json");
+  std::string text;
+  while (text.size() < (5u << 19))
+    text += text.size() % 3 == 0 ? "the things\n\n\n  that exploded" : " into nothing \n it's";
+  std::vector<int32_t> whole;
+  ASSERT_TRUE(vocabulary.encode(text, whole).ok());
+  Tokens tokens;
+  ASSERT_TRUE(tokenize(vocabulary, text, tokens).ok());
+  ASSERT_EQ(tokens.size(), static_cast<int64_t>(whole.size()));
+  for (int64_t i = 0; i < tokens.size(); ++i)
+    ASSERT_EQ(tokens[i], whole[static_cast<size_t>(i)]) << i;
+}
+
+TEST(BytePairs, RefuseFilesThatDoNotFit) {
+  const std::string own = testing::TempDir() + "byte-pairs-";
+  auto write = [&](const std::string &name, const std::string &text) {
+    std::ofstream(own + name) << text;
+    return own + name;
+  };
+  Vocabulary result;
+  auto messageOf = [&](const std::string &vocab, const std::string &merges) {
+    return Vocabulary::read(vocab, merges, result).message();
+  };
+  const std::string gpt2 = folder + "/gpt2/vocab.json", merges = folder + "/gpt2/merges.txt";
+  EXPECT_NE(messageOf(write("list.json", "[1]"), merges).find("is no table"), std::string::npos);
+  EXPECT_NE(messageOf(write("bad.json", "{"), merges).find("is no JSON"), std::string::npos);
+  EXPECT_NE(messageOf(write("twice.json", "{\"a\": 0, \"b\": 0}"), merges).find("gives the symbol 'b' no number of its own"),
+            std::string::npos);
+  EXPECT_NE(messageOf(write("few.json", "{\"a\": 0, \"b\": 1}"), merges).find("no symbol 'Ā' for the byte 0"), std::string::npos);
+  EXPECT_NE(messageOf(gpt2, write("one.txt", "#version: 0.2\nth e\nthe\n")).find("line 3 of the merges"), std::string::npos);
+  EXPECT_NE(messageOf(gpt2, write("other.txt", "q q\n")).find("the merge 'q q' is of symbols that"), std::string::npos);
+  EXPECT_NE(messageOf(write("vocab.json", "{\"a\": 0}"), "").find("merges.txt"), std::string::npos); // none beside it
+}
+
+} // namespace tenon::data

@@ -1,0 +1,67 @@
+"""Files of byte-pairs.test: one sentence again and again, which a model learns by heart, and pairs of it."""
+import os
+import sys
+
+SPEC = """model Words {
+  config V = 512, D = 64
+  dim    B, T
+  in     ids: index(V)[B, T], target: index(V)[B, T]
+  param  emb: [V, D] ~ normal(0.1)
+  use    step = Linear[D -> D]
+  dim    S = T
+  let    x = emb[V: ids]
+  let    a = attend(i: T, j: S) {
+    score content = dot[D](x, x[T -> S]) - real(abs(i - j - 1))
+    mask  j <= i
+    value x[T -> S]
+  }
+  let    logits = dot[D](x + gelu(step(a)), emb)
+  out    step(T) = logits
+  loss   lm = mean(cross_entropy[V](logits, target))
+}
+model Masked {
+  config V = 512, D = 16
+  dim    B, T, K
+  in     ids: index(V)[B, T], at: index(T)[B, K], word: index(V)[B, K], weight: [B, K]
+  param  emb: [V, D] ~ normal(0.1)
+  let    logits = dot[D](emb[V: ids][T: at], emb)
+  loss   mlm = sum(cross_entropy[V](logits, word) * weight) / max(sum(weight), 1)
+}
+model Pairs {
+  config V = 512, D = 16, C = 2
+  dim    B, T
+  in     ids: index(V)[B, T], label: index(C)[B]
+  param  emb: [V, D] ~ normal(0.1)
+  use    head = Linear[D -> C]
+  loss   ce = mean(cross_entropy[C](head(mean[T](emb[V: ids])), label))
+}
+train Words as stream {
+  bind      B = 4, T = 32
+  data      = lm_blocks(text = "text.txt", vocab = "vocab.json", merges = "mine/pairs.txt", held_out = 0.2)
+  loss      = lm
+  optimizer = adam(lr = 0.01)
+  steps     = 150
+}
+generate Words as sample { entry = step  method = greedy(limit = 12)  start = "the" }
+train Masked as masked {
+  bind      B = 4, T = 32, K = 6
+  data      = mlm_blocks(text = "text.txt", vocab = "vocab.json", merges = "merges.txt")
+  loss      = mlm
+  optimizer = adam(lr = 0.01)
+  steps     = 2
+}
+train Pairs as pairs {
+  bind      B = 4, T = 32
+  data      = pairs(file = "pairs.tsv", vocab = "vocab.json", form = "<s> a </s></s> b </s>")
+  loss      = ce
+  optimizer = adam(lr = 0.01)
+  steps     = 2
+}
+"""
+SENTENCE = "the quick brown fox jumps over the lazy dog, it's nothing.\n"
+
+folder = sys.argv[2]
+PAIRS = "0\tthe fox\tjumps\n1\tthe dog\tis lazy\n"
+for name, text in (("chars.tn", SPEC), ("text.txt", SENTENCE * 60), ("pairs.tsv", PAIRS * 8)):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
