@@ -109,8 +109,8 @@ enum class Op : uint8_t {
   // random: `index` = site (Program::sites); number = rate; axesFrom = axes along which the mask is shared
   Dropout,
   Sample, // axesFrom[0] -> drawn index
-  // attention: operands = scores..., [scale], masks..., value; see Attend below
-  Attend,
+  Noise,  // operand + draws of Gumbel's distribution
+  Attend, // operands: scores..., [scale], masks..., value; see AttendInfo
   // structure
   Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
   Scan,   // as Stack: operands are the carries, results carries and what is collected along axesFrom[0]

@@ -16,6 +16,7 @@ bool isTied(Op op) {
   case Op::Scan:
   case Op::Dropout:
   case Op::Sample:
+  case Op::Noise:
   case Op::Attend: // may drop
     return true;
   default:

@@ -18,7 +18,7 @@ const char *nameOf(Op op) {
       "rename", "merge", "split", "expand", "transpose", "slice", "gather", "concat", "flip", "window", "put",
       // contraction and what follows
       "dot", "sum", "reduce_max", "reduce_min", "all", "any", "argmax", "cumsum", "softmax", "log_softmax", "normalize", "top",
-      "cross_entropy", "binary_cross_entropy", "dropout", "sample", "attend", "stack", "scan", "result", "append"};
+      "cross_entropy", "binary_cross_entropy", "dropout", "sample", "noise", "attend", "stack", "scan", "result", "append"};
   static_assert(sizeof names / sizeof *names == size_t(Op::Append) + 1);
   return names[size_t(op)];
 }
@@ -175,6 +175,7 @@ private:
       out << " rate=" << number(node.number) << " site=" << program.sites[node.index].path;
       break;
     case Op::Sample:
+    case Op::Noise:
       out << " site=" << program.sites[node.index].path;
       break;
     case Op::CrossEntropy:

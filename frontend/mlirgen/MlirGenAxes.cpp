@@ -182,6 +182,14 @@ Value EntryGenerator::generateSample(const Node &node) {
   return ArgMaxOp::create(*at, current, noisy, at->getI64IntegerAttr(int64_t(arranged.size()) - 1)).getY();
 }
 
+/// Along the axes that the text names, in its order: which number an element is does not hang on what the value is used for.
+Value EntryGenerator::generateNoise(const Node &node) {
+  Value x = Build(*at, current).convert(operand(node, 0), real);
+  x = spread(x, axesOf(node.operands[0]), node.type.axes);
+  return GumbelOp::create(*at, current, x.getType(), x, countedDepth(node.stack),
+                          at->getI64IntegerAttr(program.sites[node.index].id));
+}
+
 Value EntryGenerator::generateCumsum(const Node &node) {
   const Axes &axes = axesOf(node.operands[0]);
   const int64_t dim = llvm::find(axes, node.axesFrom[0]) - axes.begin();

@@ -94,6 +94,7 @@ private:
   mlir::Value generateArgMax(const Node &node);
   mlir::Value generateTop(const Node &node, NodeId id);
   mlir::Value generateSample(const Node &node);
+  mlir::Value generateNoise(const Node &node);
   mlir::Value generateCumsum(const Node &node);
   mlir::Value generatePut(const Node &node);
   mlir::Value generateConcat(const Node &node);

@@ -200,6 +200,8 @@ Value EntryGenerator::generateFunction(const Node &node, NodeId id) {
     return generateTop(node, id);
   case Op::Sample:
     return generateSample(node);
+  case Op::Noise:
+    return generateNoise(node);
   default:
     return generateElementwise(node);
   }

@@ -313,8 +313,7 @@ private:
   };
   /// Axes of the places, whose indices are defined in `inner`; the keys' axis is the last. Empty after a mistake.
   std::vector<AxisId> attendPlaces(Scope *scope, Scope *inner, const ast::Expr &expression);
-  void attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression, const std::vector<AxisId> &places,
-                  AttendParts &parts);
+  void attendMask(Scope *inner, const ast::AttendItem &, const ast::Expr &, const std::vector<AxisId> &, AttendParts &parts);
   void refuseItem(const char *code, ast::Range range, const std::string &message, NodeId keyless, AxisId key);
   void attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, AttendParts &parts);
   void checkScoreTerms(AttendParts &parts);
@@ -384,6 +383,7 @@ private:
   Value sizeBuiltin(const Call &call);
   Value sinusoidBuiltin(const Call &call);
   Value distributionBuiltin(const Call &call);
+  Value drawBuiltin(const Call &call, double spread);
 
   // ---- entries (Entries.cpp, Finish.cpp)
   std::optional<AxisId> walked; // out step(T)

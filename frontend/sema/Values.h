@@ -2,6 +2,7 @@
 // dims), tensors (nodes of the graph), layers, functions, used layers. Scopes and frames are owned by the Checker and live as
 // long as it.
 #pragma once
+#include "frontend/Diagnostics.h"
 #include "frontend/graph/Graph.h"
 #include <functional>
 #include <map>
@@ -230,6 +231,9 @@ struct Storey {
   std::vector<LoopState> byDepth = {}; // states with a value per depth: `next` has those of its depths along `places`
   std::optional<AxisId> places = {};
 };
+
+/// What to write instead, where a distribution stands for a tensor.
+void helpDraw(Diagnostic *mistake, const Value &value);
 
 /// Bodies one after the other that may run in rounds.
 struct Rounds {

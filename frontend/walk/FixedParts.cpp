@@ -124,6 +124,7 @@ bool Splitting::goesPlaceByPlace(const Node &node, AxisId axis) const {
   case Op::Stack:
   case Op::Scan:
   case Op::Sample:
+  case Op::Noise:
   case Op::Dropout:
     return false;
   default:

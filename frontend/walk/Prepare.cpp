@@ -76,7 +76,7 @@ bool Preparation::isStill(NodeId id) const {
   const Node &node = old.nodes[id];
   if (alongWalk(node.type.axes) || alongWalk(node.axesFrom) || alongWalk(node.axesTo) || countsPlaces(node.size))
     return false;
-  if (node.op == Op::Sample || (node.op == Op::State && !old.states[node.index].ofModel))
+  if (node.op == Op::Sample || node.op == Op::Noise || (node.op == Op::State && !old.states[node.index].ofModel))
     return false;
   const std::vector<NodeId> sources = sourcesOf(node);
   return std::all_of(sources.begin(), sources.end(), [&](NodeId source) { return still[source]; });

@@ -139,6 +139,7 @@ std::string Walk::objection(const Node &node) const {
   case Op::CrossEntropy:
     return over(node) ? "a sum, maximum or norm over " + it(node) : overTable(node);
   case Op::Sample:
+  case Op::Noise:
     return sample(node);
   case Op::Attend:
     return attend(node);

@@ -64,6 +64,7 @@ const std::map<std::string, Checker::Handler> &Checker::handlers() {
         {"iota", &Checker::iotaBuiltin},
         {"size", &Checker::sizeBuiltin},
         {"sinusoid", &Checker::sinusoidBuiltin},
+        {"gumbel", &Checker::distributionBuiltin},
         {"normal", &Checker::distributionBuiltin},
         {"trunc_normal", &Checker::distributionBuiltin},
         {"uniform", &Checker::distributionBuiltin},

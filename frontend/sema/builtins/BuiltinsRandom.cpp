@@ -1,5 +1,6 @@
 // Built-in functions that draw: dropout, sample, the distributions of initializers.
 #include "frontend/sema/Checker.h"
+#include <cmath>
 
 namespace tenon::sema {
 
@@ -80,10 +81,53 @@ Value Checker::sampleBuiltin(const Call &call) {
   return Value::ofTensor(drawn);
 }
 
-Value Checker::distributionBuiltin(const Call &call) {
-  bool plain = call.name == "normal" || call.name == "trunc_normal" || call.name == "uniform";
-  if (!arity(call, plain ? 1 : 0, 1, {}, 0))
+/// With axes a distribution is drawn from, a number for each place. Of g, standard Gumbel, exp(-exp(-g)) is uniform and exp(-g)
+/// exponential: two of them make a normal one (Box & Muller 1958).
+Value Checker::drawBuiltin(const Call &call, double spread) {
+  auto axes = callAxes(call);
+  if (!axes)
     return poison();
+  auto gumbel = [&] {
+    Node noise = makeNode(Op::Noise, {Element::Real, *axes, {}});
+    noise.operands = {graph.expand(graph.real(0), *axes, call.range)};
+    noise.index = randomSite(call.scope, call.range);
+    noise.range = call.range;
+    return graph.add(noise, call.scope->body);
+  };
+  auto apply = [&](Op op, NodeId x) { return graph.elementwise(op, {x}, Element::Real, call.range); };
+  auto times = [&](NodeId x, double factor) {
+    return graph.elementwise(Op::Mul, {x, graph.expand(graph.real(factor), *axes, call.range)}, Element::Real, call.range);
+  };
+  auto uniform = [&] { return apply(Op::Exp, apply(Op::Neg, apply(Op::Exp, apply(Op::Neg, gumbel())))); };
+  if (call.name == "gumbel")
+    return Value::ofTensor(times(gumbel(), spread));
+  if (call.name == "uniform") {
+    const NodeId twice = times(uniform(), 2 * spread);
+    return Value::ofTensor(
+        graph.elementwise(Op::Sub, {twice, graph.expand(graph.real(spread), *axes, call.range)}, Element::Real, call.range));
+  }
+  const NodeId length = apply(Op::Exp, times(gumbel(), -0.5));
+  const NodeId direction = apply(Op::Cos, times(uniform(), 2 * M_PI));
+  return Value::ofTensor(
+      times(graph.elementwise(Op::Mul, {length, direction}, Element::Real, call.range), std::sqrt(2.0) * spread));
+}
+
+void helpDraw(Diagnostic *mistake, const Value &value) {
+  if (mistake && value.kind == Value::Kind::Distribution)
+    mistake->notes.push_back(
+        {"help", "a distribution is how a param or state starts; normal[B, D](1) draws a number for each place"});
+}
+
+Value Checker::distributionBuiltin(const Call &call) {
+  const bool isDrawn = call.name == "normal" || call.name == "uniform" || call.name == "gumbel";
+  const bool plain = isDrawn || call.name == "trunc_normal";
+  if (!arity(call, plain ? 1 : 0, 1, {}, isDrawn ? -1 : 0))
+    return poison();
+  if (call.name == "gumbel" && call.axisOps->empty()) {
+    if (auto *mistake = error("T0216", call.range, "gumbel draws a number for each place of the axes that it names"))
+      mistake->notes.push_back({"help", "gumbel[B, V](1) has axes B and V"});
+    return poison();
+  }
   auto distribution = std::make_shared<Distribution>();
   distribution->kind = call.name;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -96,6 +140,8 @@ Value Checker::distributionBuiltin(const Call &call) {
     }
     distribution->arguments.push_back(*number);
   }
+  if (!call.axisOps->empty())
+    return drawBuiltin(call, distribution->arguments[0]);
   Value value;
   value.kind = Value::Kind::Distribution;
   value.distribution = distribution;

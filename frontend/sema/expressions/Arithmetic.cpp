@@ -70,7 +70,9 @@ Value Checker::binary(const std::string &op, const Value &left, const Value &rig
   };
   if (isName(left) || isName(right)) {
     if (op != "==" && op != "!=") {
-      error("T0302", expression.opRange, "`" + op + "` needs numbers or tensors, not " + kindOf(isName(left) ? left : right));
+      helpDraw(
+          error("T0302", expression.opRange, "`" + op + "` needs numbers or tensors, not " + kindOf(isName(left) ? left : right)),
+          isName(left) ? left : right);
       return poison();
     }
     bool same = left.kind == right.kind && left.text == right.text;

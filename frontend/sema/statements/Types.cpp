@@ -188,7 +188,7 @@ NodeId Checker::tensor(const Value &value, ast::Range range) {
   case Value::Kind::Tensor:
     return value.node;
   default:
-    error("T0302", range, "a tensor or number is needed here, this is " + kindOf(value));
+    helpDraw(error("T0302", range, "a tensor or number is needed here, this is " + kindOf(value)), value);
     return kNoNode;
   }
 }
