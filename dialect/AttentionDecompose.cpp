@@ -1,6 +1,7 @@
 // tenon.attention and its gradient in contractions, gathers, reductions and elementwise ops: every score exists. For targets and
 // element types without a kernel for them, and the other side of the kernels' tests.
 #include "dialect/AttentionMasks.h"
+#include "dialect/AttentionPairs.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "mlir/IR/IRMapping.h"
@@ -220,6 +221,8 @@ public:
                                             builder.getDenseI64ArrayAttr({-1, 2}), builder.getDenseI64ArrayAttr({0, 1, 3}),
                                             builder.getUnitAttr());
                   }));
+    if (op.getPairScores())
+      sum = g.add(sum, spreadPairs(builder, op.getPairScores(), op.getPairBatch(), scores));
     return g.scale(sum, op.getScale().convertToDouble());
   }
   /// The step on the scaled sum, and its derivative; the sum itself and null without one.
@@ -316,6 +319,8 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
   if (visible)
     score = g.select(visible, score, g.constant(parts.scores, kLowest));
   Value largest = g.reduceLast(Reduction::max, score);
+  if (getPairScores()) // a row of -inf alone
+    largest = MaxOp::create(builder, getLoc(), largest.getType(), largest, g.constant(largest.getType(), kLowest));
   Value p = g.unary<ExpOp>(g.sub(score, g.alongLast(largest, parts.scores)));
   if (visible)
     p = g.select(visible, p, g.constant(parts.scores, 0));
@@ -373,14 +378,18 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
     return g.dot(parts.byIndex(weights, parts.place(), parts.byPlace), {0, 4, 2, 1}, getDy(), {0, 4, 2, 3},
                  tensorOf(getDvalueTable()));
   });
-  if (!getKeyTable())
+  auto givePairs = [&] { give(getDpairScores(), [&] { return asPairs(builder, dSum, tensorOf(getDpairScores())); }); };
+  if (!getKeyTable()) {
+    givePairs();
     return gradients;
+  }
   Value dByKey = parts.toKeyPlaces(dSum), keys = parts.keysOfHeads(getPositionKey());
   give(getDpositionKey(), [&] {
     Value ofHeads = g.dot(dByKey, {0, 1, 2, 4}, getKeyTable(), {4, 2, 3}, tensorOf(keys));
     return parts.overMembers(ofHeads, tensorOf(getDpositionKey()));
   });
   give(getDkeyTable(), [&] { return g.dot(dByKey, {0, 4, 2, 1}, keys, {0, 4, 2, 3}, tensorOf(getDkeyTable())); });
+  givePairs();
   return gradients;
 }
 

@@ -1,5 +1,6 @@
 // Attention and its gradient: verifiers, what is narrowed, gradient rule.
 #include "dialect/AttentionMasks.h"
+#include "dialect/AttentionPairs.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rules.h"
@@ -183,7 +184,20 @@ static LogicalResult verifyTables(OpTy op, ArrayRef<AffineExpr> q, ArrayRef<Affi
   return success();
 }
 
-/// C1 .. C10.
+/// C12.
+template <typename OpTy> static LogicalResult verifyPairs(OpTy op) {
+  if (op.getPairBatch() && (!op.getPairScores() || op.getPairBatch()->getNumResults() != 2))
+    return op.emitOpError("expects pair_batch = (outer, inner) beside pair_scores alone"); // C12
+  if (op.getPairBatch() && failed(verifyForms(op, *op.getPairBatch())))                    // C12
+    return failure();
+  if (op.getPairScores() && !isPairScores(op.getPairScores(), op.getPairBatch(), op.getQuery(), op.getKey()))
+    return op.emitOpError("expects pair_scores [B or 1, H or 1, I or 1, J], or [P, ..] of pair_batch, real as what is computed "
+                          "in or shorter, got ")
+           << op.getPairScores().getType(); // C12
+  return success();
+}
+
+/// C1 .. C12.
 template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   auto query = tensorOf(op.getQuery()), key = tensorOf(op.getKey()), value = tensorOf(op.getValue()), y = tensorOf(op.getY());
   // Keys and values of a forward kernel may be kept unrounded, or in 16 bits of what the query is computed in.
@@ -206,7 +220,7 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
     return op.emitOpError("expects a number of heads that is a multiple of that of the keys, got ")
            << query.getDimSize(2) << " and " << key.getDimSize(2);
   const Type compute = elementModel(query.getElementType()).compute;
-  if (failed(verifyTables(op, q, k, v[3])))
+  if (failed(verifyTables(op, q, k, v[3])) || failed(verifyPairs(op)))
     return failure();
   bool selects = bool(op.getSelectedScores());
   if (selects != bool(op.getSelectAttr()) ||
@@ -262,6 +276,9 @@ LogicalResult AttentionGradOp::verify() {
     if (typeOf(pair.first) != pair.second) // C3
       return emitOpError("expects gradient ")
              << number << " exactly with its operand and of its type, those of tables with the batch in front";
+  const Value pairs = getDpairScores();
+  if (bool(pairs) != bool(getPairScores()) || (pairs && !isGradientOfPairs(pairs, getPairScores(), getQuery(), getKey()))) // C4
+    return emitOpError("expects dpair_scores [B, H, I, J] exactly with pair_scores, real as what is computed in or shorter");
   return success();
 }
 
@@ -295,22 +312,28 @@ SmallVector<OpOperand *> AttentionGradOp::narrowOperands() {
   return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable(),
                           getPositionKey(), getKeyTable()});
 }
+/// The gradient of pair_scores as it is: what is summed is not rounded before.
 SmallVector<OpResult> AttentionGradOp::narrowResults() {
-  return present({getDquery(), getDkey(), getDvalue(), getDpositionQuery(), getDpositionKey()});
+  const bool isWhole = getDpairScores() && sizesOf(tensorOf(getDpairScores())) == sizesOf(tensorOf(getPairScores()));
+  return present(
+      {getDquery(), getDkey(), getDvalue(), getDpositionQuery(), getDpositionKey(), isWhole ? getDpairScores() : Value()});
 }
 
 SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());
   if (!resultGradients[0])
     return gradients; // the statistics are constants of the gradient
+  const Type compute = elementModel(tensorOf(getQuery()).getElementType()).compute;
+  const Type ofPairs = getPairScores() ? typeOfEveryPair(getPairScores(), getQuery(), getKey(), compute) : Type();
   auto grad = AttentionGradOp::create(
       builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), typeOf(getPositionQuery()),
       perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()),
-      perBatchRow(getValueTable(), getQuery()), typeOf(getPositionKey()), perBatchRow(getKeyTable(), getQuery()),
+      perBatchRow(getValueTable(), getQuery()), typeOf(getPositionKey()), perBatchRow(getKeyTable(), getQuery()), ofPairs,
       resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), getPositionQuery(),
-      getTable(), getSelectedScores(), getScoreTable(), getValueTable(), getPositionKey(), getKeyTable(), getIndexOperands(),
-      getDepth(), getScaleAttr(), getPlaceAttr(), getComputesPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(),
-      getIndexLabelsAttr(), getRateAttr(), getSiteAttr(), getDrawnAtAttr(), getDrawnOfAttr(), getCode().size());
+      getTable(), getSelectedScores(), getScoreTable(), getValueTable(), getPositionKey(), getKeyTable(), getPairScores(),
+      getIndexOperands(), getDepth(), getScaleAttr(), getPlaceAttr(), getComputesPlaceAttr(), getBackAttr(), getSelectAttr(),
+      getMaskAttr(), getIndexLabelsAttr(), getRateAttr(), getSiteAttr(), getDrawnAtAttr(), getDrawnOfAttr(), getPairBatchAttr(),
+      getCode().size());
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(getCode(), grad.getCode()))
     from.cloneInto(&to, mapping);
@@ -336,5 +359,7 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
   put(getValueTable(), grad.getDvalueTable(), true);
   put(getPositionKey(), grad.getDpositionKey(), false);
   put(getKeyTable(), grad.getDkeyTable(), true);
+  if (getPairScores())
+    put(getPairScores(), sumOfPairs(builder, grad.getDpairScores(), getPairScores(), getPairBatch()), false);
   return gradients;
 }

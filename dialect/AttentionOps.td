@@ -71,8 +71,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
   let summary = "fused attention";
   let description = [{
     Formula: for batch b, head h, query i, key j, with `Q` = position_query, `K` = position_key, `t` = score_table
-    `s_ij = step(scale (q_i . k_j + Q_i . table_d + K_j . key_table_d + selected_scores_ic + t_d))`, p = softmax over the visible
-    keys,
+    `s_ij = step(scale (q_i . k_j + Q_i . table_d + K_j . key_table_d + selected_scores_ic + t_d + pair_scores_ij))`, p = softmax
+    over the visible keys,
     `y_i = sum_j dropout(p_ij) (v_j + value_table_d)`, `d = d(b, i, j)`, `c = c(b, i, j)`. The content term and v are always
     there, the other terms only with their operands.
 
@@ -88,6 +88,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     | value_table | [P, H, F] | optional: values of relative positions, row d(b, i, j) |
     | position_key | [B, J, K, E] | optional, with key_table: what keys ask of relative positions (DeBERTa) |
     | key_table | [P, H, E] | optional: queries of relative positions, row d(b, i, j) |
+    | pair_scores | [B, H, I, J] | optional: a score per pair that is stored; B, H, I may be 1 each: the same for all |
     | index_operands | over batch, query, key | integers and truth values that masks, places and selections read |
     | depth | index | optional: the depth of the stack, for the dropout site |
 
@@ -113,6 +114,9 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     step is the identity without a first region, which takes the scaled sum, a scalar, and yields its function and the
     derivative (a soft cap: 30 tanh(s / 30) and 1 - tanh(s / 30)^2). It is applied before masks.
 
+    Row b of the batch reads row b of pair_scores; with `pair_batch = (outer, inner)`, for which B = outer P inner, it reads row
+    (b div inner) mod P: what several axes of the batch that are merged have in common lies in memory once.
+
     `mask` is a list of masks that must all hold: and, or, not over leaves that test a form for being <= 0 ("le") or = 0 ("eq"),
     or take an i1 operand ("holds").
     Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
@@ -136,22 +140,25 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     row_sum_inverse are [B, H, I];
     C10 there is at most one step: a block that takes one scalar of the type that elements are computed in and yields two;
     C11 drawn_at and drawn_of come together: an index operand of integers over the query, or the batch and the query, and a size
-    over the dims of the entry.
+    over the dims of the entry;
+    C12 pair_scores is [B or 1, H or 1, I or 1, J], with `pair_batch` [P, ..] and B = outer P inner over the dims of the entry; of
+    the type that elements are computed in or of 16 bits that are widened to it.
 
     row_max and row_sum_inverse are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no
-    key.
+    key. A row whose visible scores are all -inf sees none.
 
-    Gradient: `tenon.attention_grad`, which recomputes p. It gives the gradients of the tables per row of the batch; a
-    `tenon.reduce` sums them in a fixed order.
+    Gradient: `tenon.attention_grad`, which recomputes p. It gives the gradients of the tables per row of the batch, those of
+    pair_scores for every pair; a `tenon.reduce` sums them in a fixed order.
 
     Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section
     2.5 (segments); Raffel et al. 2020 section 2.1 (score table); He et al. 2021 section 3.1 (keys that ask); Liu et al. 2021
     section 3.2 (score table over a grid); Shaw et al. 2018 section 3.2 (relative values); Ainslie et al. 2023 (key heads for
-    groups of queries); Bello et al. 2016 section 5 (tanh of scores).
+    groups of queries); Bello et al. 2016 section 5 (tanh of scores); Jumper et al. 2021, supplement, algorithm 13 (scores of
+    pairs).
 
     Example: causal attention over 3 remembered keys.
     ```mlir
-    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
       mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ],
       scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>) ->
@@ -163,12 +170,14 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table,
                    Optional<Tenon_RealTensor>:$selected_scores, Optional<Tenon_RealTensor>:$score_table,
                    Optional<Tenon_RealTensor>:$value_table, Optional<Tenon_RealTensor>:$position_key,
-                   Optional<Tenon_RealTensor>:$key_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
+                   Optional<Tenon_RealTensor>:$key_table, Optional<Tenon_RealTensor>:$pair_scores,
+                   Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth, F64Attr:$scale,
+                   DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
                    OptionalAttr<I64Attr>:$back,
                    OptionalAttr<AnyAttr>:$select, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
                    DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site,
-                   OptionalAttr<I64Attr>:$drawn_at, OptionalAttr<AffineMapAttr>:$drawn_of);
+                   OptionalAttr<I64Attr>:$drawn_at, OptionalAttr<AffineMapAttr>:$drawn_of,
+                   OptionalAttr<AffineMapAttr>:$pair_batch);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
   let regions = (region VariadicRegion<AnyRegion>:$code);
   let extraClassDeclaration = [{
@@ -192,7 +201,7 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
     after the other), `dposition_query_i = sum_j dS_ij table_d`, `dtable_m = sum over d = m of dS_ij Q_i`,
     `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`,
     `dvalue_table_m = sum over d = m of dropout(p)_ij dy_i`, `dposition_key_j = sum_i dS_ij key_table_d`,
-    `dkey_table_m = sum over d = m of dS_ij K_j`.
+    `dkey_table_m = sum over d = m of dS_ij K_j`, `dpair_scores_ij = dS_ij`, 0 where a mask fails.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -202,20 +211,22 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
 
     Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further
     real operand that is present; the tables' have the batch in front: dtable and dkey_table [B, P, H, E], dscore_table [B, P, H],
-    dvalue_table [B, P, H, F], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
+    dvalue_table [B, P, H, F], and dpair_scores is [B, H, I, J]; the differentiation rule sums them. A result that nobody reads is
+    neither computed nor stored.
 
     Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables
-    the batch in front and elements of the type that is computed in.
+    the batch in front and elements of the type that is computed in; C4 dpair_scores is [B, H, I, J], its elements those that
+    pair_scores may have.
 
     Gradient: not supported yet (a second derivative).
 
-    Source: Dao 2023, algorithm 2, extended by the relative and selected terms.
+    Source: Dao 2023, algorithm 2, extended by the relative, selected and stored terms.
 
     Example:
     ```mlir
     %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
-      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>,
       mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ],
       scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x40xf32>, tensor<2x5x4x40xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x64xf32>,
@@ -230,17 +241,19 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table,
                    Optional<Tenon_RealTensor>:$selected_scores, Optional<Tenon_RealTensor>:$score_table,
                    Optional<Tenon_RealTensor>:$value_table, Optional<Tenon_RealTensor>:$position_key,
-                   Optional<Tenon_RealTensor>:$key_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
+                   Optional<Tenon_RealTensor>:$key_table, Optional<Tenon_RealTensor>:$pair_scores,
+                   Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth, F64Attr:$scale,
+                   DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
                    OptionalAttr<I64Attr>:$back,
                    OptionalAttr<AnyAttr>:$select, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
                    DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site,
-                   OptionalAttr<I64Attr>:$drawn_at, OptionalAttr<AffineMapAttr>:$drawn_of);
+                   OptionalAttr<I64Attr>:$drawn_at, OptionalAttr<AffineMapAttr>:$drawn_of,
+                   OptionalAttr<AffineMapAttr>:$pair_batch);
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue,
                  Optional<Tenon_RealTensor>:$dposition_query, Optional<Tenon_RealTensor>:$dtable,
                  Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table,
                  Optional<Tenon_RealTensor>:$dvalue_table, Optional<Tenon_RealTensor>:$dposition_key,
-                 Optional<Tenon_RealTensor>:$dkey_table);
+                 Optional<Tenon_RealTensor>:$dkey_table, Optional<Tenon_RealTensor>:$dpair_scores);
   let regions = (region VariadicRegion<AnyRegion>:$code);
   let extraClassDeclaration = [{
     /// The region of the step, if there is one.

@@ -60,6 +60,9 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     - table terms `t[d]`, t over (P, H), or zeros, which vanish;
     - elementwise functions of the distance j - i and the head (ALiBi), which become a table of the distances, or any score over
       (J, H): a table that is read at the key;
+    - terms that lie in memory, over (B, I, H, J), dimensions in any order or missing: of inputs, parameters, contractions of
+      vectors of pairs and what other layers make of these, elementwise functions of such; no scores that this attention alone
+      needs. They are added up to one tensor, without the heads, queries and axes of the batch that none of them has;
     where d is an integer that is linear in query, key and operands over (batch, query), its key coefficient 1 or -1, possibly
     chosen between two such forms by a truth value per row of the batch; or any function of the distance j - i made of integer
     arithmetic, comparisons and choices (clipped, in buckets). A factor is a number or does not depend on the key (it goes to the
@@ -83,7 +86,7 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     Source: Dao 2023 for the fused form.
   }];
   let options = [ListOption<"without", "without", "std::string",
-                            "terms that stay `attend`: position, selected, table, value, key, computed">];
+                            "terms that stay `attend`: position, selected, table, value, key, computed, pair">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

@@ -28,9 +28,9 @@ FOLDERS = {
 REWRITES = {
     "lowering/tensor/AttentionDistances.cpp", "lowering/tensor/AttentionIndices.cpp", "lowering/tensor/AttentionOperands.cpp",
     "lowering/tensor/AttentionOrder.cpp", "lowering/tensor/AttentionPlaces.cpp", "lowering/tensor/AttentionStep.cpp",
-    "lowering/tensor/AttentionTerms.cpp", "lowering/tensor/ContractWhere.cpp", "lowering/tensor/FuseAttention.cpp",
-    "lowering/tensor/LoopContractions.cpp", "lowering/tensor/Simplify.cpp", "lowering/tensor/SplitRounds.cpp",
-    "lowering/tensor/WindowContractions.cpp",
+    "lowering/tensor/AttentionStored.cpp", "lowering/tensor/AttentionTerms.cpp", "lowering/tensor/ContractWhere.cpp",
+    "lowering/tensor/FuseAttention.cpp", "lowering/tensor/LoopContractions.cpp", "lowering/tensor/Simplify.cpp",
+    "lowering/tensor/SplitRounds.cpp", "lowering/tensor/WindowContractions.cpp",
 }
 # What a file is there for, besides.
 FILES = {

@@ -223,8 +223,9 @@ static constexpr ExplainPage kCompiler[] = {
     {"T0902", "attention that stores its scores",
      "Attention runs without a matrix of queries times keys if its score terms are sums of dot products of a query with the "
      "keys, of either with a table at a function of the distance between them, of a query with a table at any integer function "
-     "of both or with two vectors chosen by a condition, of tables of scores, and of functions of the distance and the head, "
-     "each with factors of the head, the query or the key; or one elementwise function of such a sum. This one has another term, "
+     "of both or with two vectors chosen by a condition, of tables of scores, of scores that lie in memory (an input, a "
+     "contraction of vectors of pairs), and of functions of the distance and the head, each with factors of the head, the query "
+     "or the key; or one elementwise function of such a sum. This one has another term, "
      "which the notes name with the entries; it is computed as written, and its scores take the bytes the notes state.",
      "score bias = slope * expand[H](real(i * j))", "score bias = slope * expand[H](real(i - j))"},
     {"T0903", "computed in simpler ops",

@@ -14,7 +14,7 @@ namespace tenon::cpu {
 
 SmallVector<Value> AttentionOperands::tensors() const {
   SmallVector<Value> result{query, key, value};
-  for (Value optional : {positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable})
+  for (Value optional : {positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, pairScores})
     if (optional)
       result.push_back(optional);
   llvm::append_range(result, indexOperands);
@@ -169,6 +169,15 @@ Elements AttentionCode::row(Value tensor, Value batch, Value positions, Value po
 Elements AttentionCode::keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth) {
   Value place = emit.add(emit.mul(batch, keys), key);
   return at(elementsOf(code, tensor), emit.mul(emit.add(emit.mul(place, keyHeads), keyHead), ofWidth));
+}
+
+Elements AttentionCode::pairRow(Value tensor, Value batch, Value head, Value query, Value key) {
+  const SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(tensor.getType()));
+  Value row = emit.constant(0);
+  for (auto [size, index] : {std::pair(sizes[0], batch), std::pair(sizes[1], head), std::pair(sizes[2], query)})
+    if (auto number = dyn_cast<AffineConstantExpr>(size); !number || number.getValue() != 1)
+      row = emit.add(emit.mul(row, code.size(size)), index);
+  return at(elementsOf(code, tensor), emit.add(emit.mul(row, keys), key));
 }
 
 std::pair<Value, Value> AttentionCode::step(Region &step, Value scores, bool slope) {

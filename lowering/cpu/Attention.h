@@ -16,16 +16,17 @@ struct AttentionOperands {
   explicit AttentionOperands(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
         selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
-        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), depth(op.getDepth()), indexOperands(op.getIndexOperands()),
-        mask(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())),
-        back(op.getBack()), step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
+        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), pairScores(op.getPairScores()), depth(op.getDepth()),
+        indexOperands(op.getIndexOperands()), mask(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
+        select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
+        step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
         scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()),
-        drawnAt(op.getDrawnAt()) {
+        drawnAt(op.getDrawnAt()), pairBatch(op.getPairBatch()) {
     if (drawnAt)
       drawnOf = op.getDrawnOf()->getResult(0);
   }
 
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, depth;
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, pairScores, depth;
   llvm::SmallVector<Value> indexOperands;
   mlir::ArrayAttr mask, place, labels;
   mlir::Attribute select;
@@ -36,6 +37,7 @@ struct AttentionOperands {
   int64_t site;
   std::optional<int64_t> drawnAt; // number of the index operand with the places in a whole, of which queries are rows
   mlir::AffineExpr drawnOf;       // queries of the whole
+  std::optional<mlir::AffineMap> pairBatch;
   /// Chosen: rows of a strip at most; keys whose scores exist at a time; tasks wanted, of the forward kernel, and how it reads
   /// keys and values.
   int64_t mostRows = 0, chunkKeys = 0, tasks = 0;
@@ -220,6 +222,8 @@ public:
   Value rowIndex(Value batch, Value positions, Value position, Value head, int64_t ofWidth);
   /// Element (batch, key, key head, 0) of keys, values or their gradients.
   Elements keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth);
+  /// Element (batch, head, query, key) of scores of pairs or their gradient, [B, H, I, J], whose first three sizes may be 1.
+  Elements pairRow(Value tensor, Value batch, Value head, Value query, Value key);
   /// `count` rows `stride` elements apart, side by side in scratch `rowWidth` elements apart: rows of a tensor would share the
   /// sets of the first-level cache.
   void gatherRows(Elements source, Value count, int64_t ofWidth, Value rows, Value stride);

@@ -206,7 +206,13 @@ private:
     KeyRange range = mask.ofStrip(code, batch, block.firstQuery, emit.sub(emit.add(block.firstQuery, block.rows), 1), on.keys);
     terms.setKeys(block, mask, range, start, count);
     Value some = emit.select(emit.less(range.low, range.high), emit.less(block.low, block.high), emit.flag(false));
-    emit.branch(some, [&] { emitTerms(block); }, [&] { storeNothing(block); });
+    emit.branch(
+        some, [&] { emitTerms(block); },
+        [&] {
+          storeNothing(block);
+          if (wanted.pairScores)
+            softmax.storeNoPairs(block);
+        });
   }
 
   /// Gradients of queries that see no key of the chunk.

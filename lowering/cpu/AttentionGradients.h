@@ -8,18 +8,18 @@ namespace tenon::cpu {
 
 /// Which gradients are read; null: nobody does.
 struct WantedGradients {
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable;
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, pairScores;
   explicit WantedGradients(AttentionGradOp op)
       : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())),
         positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())), selectedScores(read(op.getDselectedScores())),
         scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())), positionKey(read(op.getDpositionKey())),
-        keyTable(read(op.getDkeyTable())) {}
+        keyTable(read(op.getDkeyTable())), pairScores(read(op.getDpairScores())) {}
   static Value read(Value result) { return result && isRead(result) ? result : Value(); }
   /// Gradients that need those of the scores by relative position.
   bool band() const { return positionQuery || table || scoreTable; }
   /// Those that need them by key and place.
   bool keyBand() const { return positionKey || keyTable; }
-  bool scores() const { return query || key || selectedScores || band() || keyBand(); }
+  bool scores() const { return query || key || selectedScores || pairScores || band() || keyBand(); }
   bool any() const { return scores() || value || valueTable; }
 };
 
@@ -40,6 +40,8 @@ public:
   void enter(Value batch, Value head, Value scoreGrads, Value weights, Value keepBits, Value scoreTable);
   /// Row `number` of a block. scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale, in the band by place as well.
   void row(const Block &block, Value number);
+  /// Zeros as the gradients of the scores of pairs of rows that see no key of the chunk.
+  void storeNoPairs(const Block &block);
   /// The gradients of a query's two selected scores, onto what earlier chunks of keys gave.
   void storeSelected(const Block &block, Value query, Value first, Value second);
 
@@ -47,6 +49,8 @@ private:
   Value probabilities(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
   void scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum);
   bool addsByPlace() const { return wanted.band() && terms.tables.computes(); }
+  void storePairs(const Block &block, const AttentionScores::Row &row, Value gradRow);
+  Value keysOfChunk(const Block &block) { return emit.min(emit.sub(on.keys, block.start), on.chunkKeys); }
   void addByPlace(const Block &block, const AttentionScores::Row &row, Value key, Value shown, Value ds);
   Value rowProduct(Value query);
   void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);

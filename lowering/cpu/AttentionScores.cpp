@@ -1,4 +1,5 @@
 #include "lowering/cpu/AttentionScores.h"
+#include "dialect/TensorSizes.h"
 
 using namespace mlir;
 
@@ -169,6 +170,14 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
     if (operands.scoreTable)
       row.distances = elementAddress(builder, table.scores, on.element, place); // may begin before the table
   }
+  if (operands.pairScores) {
+    Value ofPairs = batch;
+    if (operands.pairBatch) {
+      AffineExpr rows = sizesOf(cast<RankedTensorType>(operands.pairScores.getType()))[0];
+      ofPairs = emit.rem(emit.div(batch, on.code.size(operands.pairBatch->getResult(1))), on.code.size(rows));
+    }
+    row.pairs = on.pairRow(operands.pairScores, ofPairs, head, row.place.query, block.start);
+  }
   if (select) {
     Value pair = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), 2);
     for (int64_t which : {0, 1})
@@ -211,6 +220,8 @@ AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, V
   }
   if (select)
     plus(arith::SelectOp::create(builder, chosen(block, row, key, shown), row.selected[1], row.selected[0]));
+  if (operands.pairScores)
+    plus(on.loadRow(on.at(row.pairs, key), shown));
   score.value = arith::MulFOp::create(builder, score.value, on.spread(on.real(operands.scale)));
   if (operands.step)
     std::tie(score.value, score.slope) = on.step(*operands.step, score.value, slope);

@@ -65,6 +65,7 @@ public:
     QueryPlace place;
     Value content, band, distances; // addresses of key 0 of the chunk, or of place 0 if it is computed; null: no such term
     Value selected[2];
+    Elements pairs; // of key 0 of the chunk; null: no such term
     RowParts parts;
   };
   Row row(const Block &block, const AttentionMask &mask, Value row);

@@ -49,6 +49,8 @@ void SoftmaxGradient::row(const Block &block, Value number) {
   Value sum = probabilities(block, row, number, gradRow);
   if (wanted.scores())
     scoreGradients(block, row, gradRow, sum);
+  if (wanted.pairScores)
+    storePairs(block, row, gradRow);
   clearHidden(block, row, number, gradRow);
 }
 
@@ -148,6 +150,41 @@ void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::
   if (wanted.selectedScores)
     storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]),
                   combineLanes(builder, Reduction::sum, sums[1]));
+}
+
+/// The keys [low, high) of a row, from scratch, or zeros where that is null: no other row is written.
+static void storeKeys(AttentionCode &on, Value from, Elements to, Value low, Value high) {
+  high = on.emit.max(high, low);
+  auto store = [&](Value key, Value inside) {
+    on.storeRow(from ? on.loadRow(on.at(from, key)) : on.spread(on.real(0)), on.at(to, key), inside);
+  };
+  Value whole = on.emit.add(low, on.roundDown(on.emit.sub(high, low), on.rowLanes));
+  on.alongRow(low, whole, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
+    store(key, {});
+    return {};
+  });
+  store(whole, firstLanes(on.code, on.emit.sub(high, whole), on.rowLanes));
+}
+
+/// ds of the row, and zeros at the keys of the chunk that it has no scores for.
+void SoftmaxGradient::storePairs(const Block &block, const AttentionScores::Row &row, Value gradRow) {
+  Elements to = on.pairRow(wanted.pairScores, batch, head, row.place.query, block.start);
+  Value count = keysOfChunk(block);
+  Value behind = on.forRuns(block.runs, emit.constant(0), [&](const KeyRun &run, ValueRange carried) -> SmallVector<Value> {
+    const RowParts parts = on.partsIn(block.runs, run, row.parts);
+    Value end = emit.min(parts.end, count);
+    storeKeys(on, {}, to, carried[0], parts.begin);
+    storeKeys(on, gradRow, to, parts.begin, end);
+    return {emit.max(end, carried[0])};
+  })[0];
+  storeKeys(on, {}, to, behind, count);
+}
+
+void SoftmaxGradient::storeNoPairs(const Block &block) {
+  emit.loop(emit.constant(0), block.rows, 1, [&](Value row) {
+    Value query = emit.add(block.firstQuery, row);
+    storeKeys(on, {}, on.pairRow(wanted.pairScores, batch, head, query, block.start), emit.constant(0), keysOfChunk(block));
+  });
 }
 
 /// To the row of the band, or, if only a table of scores asks for it, to its gradient.

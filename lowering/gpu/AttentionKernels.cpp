@@ -79,6 +79,8 @@ static bool hasCodeFor(Region *region) { return !region || llvm::all_of(region->
 
 template <class Op>
 static std::optional<std::string> refusal(Op op, std::optional<PairTile> (*tileOf)(const AttentionOperands &)) {
+  if (op.getPairScores())
+    return "the GPU has no kernel for attention with stored scores of pairs";
   AttentionOperands operands(op);
   constexpr int64_t widest = 256; // what a thread has registers for
   if (std::max(operands.keyWidth(), operands.valueWidth()) > widest || !tileOf(operands))

@@ -6,6 +6,7 @@
 #include "dialect/StoredParameter.h"
 #include "lowering/Declined.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/AttentionStored.h"
 #include "lowering/tensor/WidenSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -385,6 +386,7 @@ void applyNumerics(func::FuncOp function) {
     if (Type narrow = elementNamed(name, function.getContext()); isUsed(function, narrow))
       Narrowing(function, narrow).run();
   function.walk(readKept);
+  readPairsAsStored(function);
   auto module = function->getParentOfType<ModuleOp>();
   if (shortParameterType(module))
     readAsStored(function);

@@ -159,14 +159,15 @@ std::string ScoreReader::joinContents(ArrayRef<Labels> ofQuery, ArrayRef<Labels>
 void ScoreReader::takeCommonFactor() {
   const double common = contents.front().factor;
   if (common == 1 || common == 0 || !std::isfinite(1 / common) ||
-      !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }))
+      !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }) ||
+      !llvm::all_of(pairs, [&](auto &pair) { return pair.second == common; })) // queries are fewer than pairs
     return;
   factor = common;
   for (Pair &pair : llvm::concat<Pair>(contents, positions, keyPositions))
     pair.factor /= common;
   for (Table &table : scoreTables)
     table.factor /= common;
-  for (auto &[scores, by] : selections)
+  for (auto &[scores, by] : llvm::concat<std::pair<Labelled, double>>(selections, pairs))
     by /= common;
 }
 
@@ -200,6 +201,7 @@ std::string ScoreReader::finish() {
     return why;
   for (auto &[scores, by] : selections)
     accumulate(build, selectedScores, arranged(scores, {batches, {kQuery}, heads, {kSelected}}, by));
+  finishPairs(tensorOf(query).getElementType());
   for (const Table &each : scoreTables)
     accumulate(build, scoreTable, arranged(each.table, {{kPlace}, heads}, each.factor));
   for (const Table &each : valueTables)

@@ -167,6 +167,8 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
     return *why;
   if (std::optional<std::string> why = addProduct(op, score.labels, weight))
     return *why;
+  if (isStored(score))
+    return addPairs(score, weight);
   if (isa_and_nonnull<ConvertOp>(op) && isa<FloatType>(tensorOf(op->getOperand(0)).getElementType()))
     return "not supported yet: a score whose type has 16 bits";
   return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and "
@@ -174,13 +176,14 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
 }
 
 std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weight &weight) {
+  const Labelled score{dot.getY(), Labels(labels)};
   if (!contractsOne(dot))
-    return "it contracts other than one dimension";
+    return isStored(score) ? addPairs(score, weight) : "it contracts other than one dimension";
   Labelled a = operandOf(dot.getA(), dot.getALabels(), labels), b = operandOf(dot.getB(), dot.getBLabels(), labels);
   if (a.has(kKey))
     std::swap(a, b);
   if (a.has(kKey) || !b.has(kKey))
-    return "both sides of its contraction depend on the key, or none";
+    return isStored(score) ? addPairs(score, weight) : "both sides of its contraction depend on the key, or none";
   b.value = splitBeforeGather(builder, b.value);
   if (auto gather = b.value.getDefiningOp<GatherOp>()) {
     auto [x, index] = partsOf(gather, b.labels);
@@ -197,7 +200,8 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
     }
   }
   if (!a.only({kBatch, kQuery, kHead, kContracted}) || !b.only({kBatch, kKey, kHead, kContracted}))
-    return "a side of its contraction has a dimension besides batch, query or key, head and width";
+    return isStored(score) ? addPairs(score, weight)
+                           : "a side of its contraction has a dimension besides batch, query or key, head and width";
   Weight ofQuery, ofKey;
   for (const Weight::Tensor &tensor : weight.tensors)
     (tensor.value.has(kKey) ? ofKey : ofQuery).tensors.push_back(tensor);
@@ -237,8 +241,10 @@ std::string ScoreReader::addSelectedBefore(GatherOp gather, SelectOp choice, con
 
 std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, const Weight &weight) {
   auto [x, index] = partsOf(gather, labels);
-  if (!index.has(kKey))
-    return "it gathers at an index without the key";
+  if (!index.has(kKey)) {
+    const Labelled score{gather.getY(), Labels(labels)};
+    return isStored(score) ? addPairs(score, weight) : "it gathers at an index without the key";
+  }
   if (auto choice = index.value.getDefiningOp<SelectOp>(); choice && !x.has(kKey))
     if (isTruthAsNumber(choice) && sizesOf(tensorOf(gather.getX()))[gather.getDim()] == 2)
       return addSelected(gather, choice, x, index, weight);

@@ -24,14 +24,18 @@ public:
   std::string add(Labelled score) { return add(score, whole); }
   /// Takes factor * value: parts that belong to the key, and tables of relative values. Empty, or why not.
   std::string addValue(Labelled value, double factor = 1);
+  /// Whether a score exists whatever the attention does: numbers of pairs, or of keys, from inputs, parameters and what other
+  /// layers make of these; no function of a contraction of queries with keys.
+  static bool isStored(const Labelled &score);
   /// After the last score: makes the operands of tenon.attention. Empty, or why not.
   std::string finish();
 
-  mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable;
+  mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, pairScores;
   std::optional<TablePlace> place; // of the tables, if it is a form
   ComputedPlace computed;          // of the tables, if it is none
   std::optional<Mask> select;
-  double factor = 1; // of the sum of all terms
+  mlir::AffineMapAttr pairBatch; // null: pair_scores has all rows of the batch, or one
+  double factor = 1;             // of the sum of all terms
 
 private:
   /// What a score is multiplied by.
@@ -80,6 +84,8 @@ private:
                                 const Labelled &index, const Weight &weight);
   std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, const Weight &weight);
   std::string addKeyPosition(const Labelled &key, const Labelled &table, const Labelled &index, bool clamp, const Weight &weight);
+  std::string addPairs(Labelled score, const Weight &weight);
+  void finishPairs(mlir::Type element);
   Labelled weighted(Labelled x, llvm::ArrayRef<Weight::Tensor> tensors);
   static std::string withoutKey(const Weight &weight);
   llvm::SmallVector<const Read *> readsOfTables() const;
@@ -112,7 +118,7 @@ private:
   llvm::SmallVector<Pair> contents, positions, keyPositions;
   std::vector<Read> positionReads, keyPositionReads; // of `positions`, `keyPositions`
   std::vector<Table> scoreTables, valueTables;
-  llvm::SmallVector<std::pair<Labelled, double>> selections;
+  llvm::SmallVector<std::pair<Labelled, double>> selections, pairs;
   std::vector<Weighted> weightedOnes;
   Weight whole;
   llvm::SmallVector<std::pair<Labelled, double>> values; // of the key alone

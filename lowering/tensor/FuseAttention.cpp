@@ -51,7 +51,8 @@ std::string Fuser::readScores(ScoreReader &reader, const AttentionSpace &space) 
   for (auto [number, score] : llvm::enumerate(attend.getScores())) {
     Labelled term{score, space.labels(number)};
     std::string why;
-    if ((step = stepOf(term)); step && (attend.getScores().size() > 1 || attend.getFactor()))
+    if ((step = ScoreReader::isStored(term) ? std::nullopt : stepOf(term));
+        step && (attend.getScores().size() > 1 || attend.getFactor()))
       why = attend.getFactor()
                 ? "not supported yet: a function of the score beside a scale that is a tensor; multiply the score inside of it"
                 : "not supported yet: a function of one term of several; apply it to the sum of all terms, in one score";
@@ -73,7 +74,8 @@ std::string Fuser::readScores(ScoreReader &reader, const AttentionSpace &space) 
   std::pair<Value, StringRef> terms[] = {
       {reader.table, "position"},   {reader.selectedScores, "selected"},
       {reader.scoreTable, "table"}, {reader.valueTable, "value"},
-      {reader.keyTable, "key"},     {reader.computed.any() ? reader.query : Value(), "computed"}};
+      {reader.keyTable, "key"},     {reader.computed.any() ? reader.query : Value(), "computed"},
+      {reader.pairScores, "pair"}};
   for (auto [operand, name] : terms)
     if (operand && llvm::is_contained(without, name))
       return ("not supported yet: a " + name + " term").str();
@@ -128,14 +130,14 @@ void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader
   }
   const double outer = attend.getScale().convertToDouble();
   auto scale = builder.getF64FloatAttr(step ? scores.factor : outer * scores.factor);
-  auto fused =
-      AttentionOp::create(builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value,
-                          scores.positionQuery, scores.table, computed(scores.selectedScores), computed(scores.scoreTable),
-                          scores.valueTable, scores.positionKey, scores.keyTable, indices.operands, attend.getDepth(), scale,
-                          builder.getArrayAttr(places), scores.computed.any() ? builder.getUnitAttr() : UnitAttr(), back,
-                          scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks),
-                          builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(), drawnAt,
-                          attend.getDrawnOfAttr(), /*codeCount=*/(step ? 1 : 0) + scores.computed.any());
+  auto fused = AttentionOp::create(
+      builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery,
+      scores.table, computed(scores.selectedScores), computed(scores.scoreTable), scores.valueTable, scores.positionKey,
+      scores.keyTable, scores.pairScores, indices.operands, attend.getDepth(), scale, builder.getArrayAttr(places),
+      scores.computed.any() ? builder.getUnitAttr() : UnitAttr(), back,
+      scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks),
+      builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(), drawnAt, attend.getDrawnOfAttr(),
+      scores.pairBatch, /*codeCount=*/(step ? 1 : 0) + scores.computed.any());
   if (step)
     buildStep(builder, *step, outer, fused.getStep().front());
   if (scores.computed.any())

@@ -26,11 +26,11 @@ func.func @rows(%s: tensor<2x3x4x7xf32>, %v: tensor<2x7x4x8xf32>, %at: tensor<2x
 // CHECK: "tenon.attention_grad"
 // CHECK-SAME: mask = {{\[\[}}"or", {operand = 0 : i64, test = "holds"}, {key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}], query = -1 : i64, test = "le"}]]
 func.func @attention(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %i: tensor<2xi1>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>, index_labels = [[0]],
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0>, index_labels = [[0]],
     mask = [["or", {test = "holds", operand = 0 : i64}, {test = "le", query = -1 : i64, key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}]}]], scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2xi1>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%y, %y, %m, %s, %q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, index_labels = [[0]],
+  %dq, %dk, %dv = "tenon.attention_grad"(%y, %y, %m, %s, %q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, index_labels = [[0]],
     mask = [["or", {test = "holds", operand = 0 : i64}, {test = "le", query = -1 : i64, key = 1 : i64, parts = [{mod = 3 : i64, of = {parts = [{div = 4 : i64, of = {key = 1 : i64}, times = -2 : i64}]}, times = 1 : i64}]}]], scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
     : (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2xi1>)
     -> (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>)
@@ -43,12 +43,29 @@ func.func @attention(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tenso
 // CHECK: "tenon.attention_grad"
 // CHECK-SAME: drawn_at = 0 : i64, drawn_of = #[[OF]], index_labels = {{\[\[}}0, 1]]
 func.func @drawn(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %i: tensor<2x5xi32>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>, index_labels = [[0, 1]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>,
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0>, index_labels = [[0, 1]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>,
     scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x5xi32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%y, %y, %m, %s, %q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, index_labels = [[0, 1]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>, scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
+  %dq, %dk, %dv = "tenon.attention_grad"(%y, %y, %m, %s, %q, %k, %v, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, index_labels = [[0, 1]], drawn_at = 0 : i64, drawn_of = affine_map<() -> (9)>, scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
     : (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x5xi32>)
     -> (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @pairs
+// CHECK: "tenon.attention"
+// CHECK-SAME: pair_batch = #[[BATCH:[a-z0-9]*]]
+// CHECK: "tenon.attention_grad"
+// CHECK-SAME: pair_batch = #[[BATCH]]
+// CHECK-SAME: resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1>
+func.func @pairs(%q: tensor<6x5x4x8xf32>, %k: tensor<6x7x4x8xf32>, %v: tensor<6x7x4x6xf32>, %b: tensor<2x1x5x7xbf16>) {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %b) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>, pair_batch = affine_map<() -> (1, 3)>,
+    scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
+    : (tensor<6x5x4x8xf32>, tensor<6x7x4x8xf32>, tensor<6x7x4x6xf32>, tensor<2x1x5x7xbf16>) -> (tensor<6x5x4x6xf32>, tensor<6x4x5xf32>, tensor<6x4x5xf32>)
+  %dq, %dk, %dv, %db = "tenon.attention_grad"(%y, %y, %m, %s, %q, %k, %v, %b) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1>, pair_batch = affine_map<() -> (1, 3)>, scale = 0.125 : f64, rate = 0.1 : f64, site = 0 : i64}>
+    : (tensor<6x5x4x6xf32>, tensor<6x5x4x6xf32>, tensor<6x4x5xf32>, tensor<6x4x5xf32>, tensor<6x5x4x8xf32>, tensor<6x7x4x8xf32>, tensor<6x7x4x6xf32>, tensor<2x1x5x7xbf16>)
+    -> (tensor<6x5x4x8xf32>, tensor<6x7x4x8xf32>, tensor<6x7x4x6xf32>, tensor<6x4x5x7xf32>)
   return
 }

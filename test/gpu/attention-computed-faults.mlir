@@ -14,12 +14,12 @@
 #f = affine_map<(d0, d1) -> (d0, d0 + d1)>
 
 func.func @scattered(%I: index, %M: index, %q: tensor<1x?x1x8xf32, #q>, %k: tensor<1x?x1x8xf32, #k>, %v: tensor<1x?x1x16xf32, #v>, %dy: tensor<1x?x1x16xf32, #y>, %p: tensor<1x?x1x8xf32, #q>, %r: tensor<1000x1x8xf32>, %t: tensor<1000x1xf32>, %f: tensor<?x?xi32, #f> {test.bound = 1000 : i64}, %g: tensor<?x?xi32, #f> {test.bound = 1000 : i64}) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 2, 0>, computes_place, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1, 2>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 2, 0>, computes_place, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1, 2>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%a: i32, %b: i32):
       tenon.yield %a, %b : i32, i32
     }) :
     (tensor<1x?x1x8xf32, #q>, tensor<1x?x1x8xf32, #k>, tensor<1x?x1x16xf32, #v>, tensor<1x?x1x8xf32, #q>, tensor<1000x1x8xf32>, tensor<1000x1xf32>, tensor<?x?xi32, #f>, tensor<?x?xi32, #f>) -> (tensor<1x?x1x16xf32, #y>, tensor<1x1x?xf32, #s>, tensor<1x1x?xf32, #s>)
-  %dq, %dk, %dv, %dp, %dr, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 2, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0>, computes_place, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1, 2>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %dq, %dk, %dv, %dp, %dr, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 2, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0>, computes_place, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1, 2>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%a: i32, %b: i32):
       tenon.yield %a, %b : i32, i32
     }) :

@@ -13,9 +13,9 @@
 #m = affine_map<(d0, d1) -> (-d1)>
 
 func.func @causal(%I: index, %M: index, %q: tensor<1x?x1x8xf32, #q>, %k: tensor<1x?x1x8xf32, #k>, %v: tensor<1x?x1x16xf32, #v>, %dy: tensor<1x?x1x16xf32, #y>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> :
     (tensor<1x?x1x8xf32, #q>, tensor<1x?x1x8xf32, #k>, tensor<1x?x1x16xf32, #v>) -> (tensor<1x?x1x16xf32, #y>, tensor<1x1x?xf32, #s>, tensor<1x1x?xf32, #s>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> :
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> :
     (tensor<1x?x1x16xf32, #y>, tensor<1x?x1x16xf32, #y>, tensor<1x1x?xf32, #s>, tensor<1x1x?xf32, #s>, tensor<1x?x1x8xf32, #q>, tensor<1x?x1x8xf32, #k>, tensor<1x?x1x16xf32, #v>) -> (tensor<1x?x1x8xf32, #q>, tensor<1x?x1x8xf32, #k>, tensor<1x?x1x16xf32, #v>)
   tenon.output 0 "y", %y : tensor<1x?x1x16xf32, #y>
   tenon.output 1 "m", %m : tensor<1x1x?xf32, #s>

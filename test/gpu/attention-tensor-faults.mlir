@@ -14,7 +14,7 @@
 #d = affine_map<(d0, d1) -> (d1)>
 
 func.func @relative(%I: index, %M: index, %q: tensor<1x?x1x16xbf16, #q>, %k: tensor<1x?x1x16xbf16, #k>, %v: tensor<1x?x1x16xbf16, #k>, %p: tensor<1x?x1x16xbf16, #q>, %r: tensor<?x1x16xbf16, #t>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, place = [{rest = #d, query = 1 : i64, key = -1 : i64}], mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.0 : f64, site = 5 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, place = [{rest = #d, query = 1 : i64, key = -1 : i64}], mask = [{test = "le", rest = #m, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.0 : f64, site = 5 : i64}> :
     (tensor<1x?x1x16xbf16, #q>, tensor<1x?x1x16xbf16, #k>, tensor<1x?x1x16xbf16, #k>, tensor<1x?x1x16xbf16, #q>, tensor<?x1x16xbf16, #t>) -> (tensor<1x?x1x16xbf16, #q>, tensor<1x1x?xf32, #s>, tensor<1x1x?xf32, #s>)
   tenon.output 0 "y", %y : tensor<1x?x1x16xbf16, #q>
   tenon.output 1 "m", %m : tensor<1x1x?xf32, #s>

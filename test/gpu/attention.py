@@ -187,7 +187,7 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
     labels = f"[array<i64: 0>, array<i64: 0, 1>, array<i64: 0, 2>{', array<i64: 1, 2>' if table else ''}]"
     attributes = (f"mask = [{mask}], place = [{place}], index_labels = {labels}, scale = {width ** -0.5} : f64, "
                   f"rate = {rate} : f64, site = 5 : i64{rows}")
-    present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, {3 + len(made)}, 0"
+    present = f"1, 1, 1, {len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 0, {3 + len(made)}, 0"
     names = ", ".join(f"%{one}" for one in shared)
     of_shared = ", ".join((every | made)[one] for one in shared)
     results = {"dq": types["q"], "dk": types["k"], "dv": types["v"]}
@@ -204,7 +204,7 @@ def function(name, options, width=64, value_width=64, heads=2, key_heads=None, m
         lines += [
              f'  {", ".join("%" + one for one in results)} = "tenon.attention_grad"(%dy, %y, %m, %s, {names}) '
              f"<{{operandSegmentSizes = array<i32: 1, 1, 1, 1, {present}>, resultSegmentSizes = array<i32: 1, 1, 1, "
-             f"{len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0>, {attributes}}}>{step}{chosen} : ({types['dy']}, "
+             f"{len(relative) // 2}, {len(relative) // 2}, 0, 0, 0, 0, 0, 0>, {attributes}}}>{step}{chosen} : ({types['dy']}, "
              f"{types['dy']}, {row}, {row}, {of_shared}) -> ({', '.join(results.values())})"]
         outputs |= results
     lines += [f'  tenon.output {i} "{one}", %{one} : {type}' for i, (one, type) in enumerate(outputs.items())]

@@ -37,7 +37,7 @@ func.func @warp(%x: tensor<64x32xbf16>, %w: tensor<40x32xbf16>) attributes {teno
 // Wide heads leave room for fewer rows.
 func.func @side(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x256xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects side for sm_80 from 8 to 16, a power of 2, got 32}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "pairs", side = 32 : i64}}} : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x256xf32>) -> (tensor<2x100x4x256xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "pairs", side = 32 : i64}}} : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x256xf32>) -> (tensor<2x100x4x256xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
   tenon.output 0 "y", %y : tensor<2x100x4x256xf32>
   return
 }
@@ -45,7 +45,7 @@ func.func @side(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tens
 // -----
 func.func @group(%q: tensor<2x100x4x64xbf16>, %k: tensor<2x100x4x64xbf16>, %v: tensor<2x100x4x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen a warp inside of the tile, got 32 of 16 rows}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "mma", rows = 16 : i64, warp_rows = 32 : i64, keys = 16 : i64, registers = 255 : i64}}} : (tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>) -> (tensor<2x100x4x64xbf16>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "mma", rows = 16 : i64, warp_rows = 32 : i64, keys = 16 : i64, registers = 255 : i64}}} : (tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>) -> (tensor<2x100x4x64xbf16>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
   tenon.output 0 "y", %y : tensor<2x100x4x64xbf16>
   return
 }
@@ -53,7 +53,7 @@ func.func @group(%q: tensor<2x100x4x64xbf16>, %k: tensor<2x100x4x64xbf16>, %v: t
 // -----
 func.func @band(%q: tensor<2x100x4x64xbf16>, %k: tensor<2x100x4x64xbf16>, %v: tensor<2x100x4x64xbf16>, %r: tensor<100x4x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen at most as many keys as rows where places have a table, got 32 keys and 16 rows}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %q, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, place = [{rest = affine_map<() -> (0)>, query = 1 : i64, key = -1 : i64}], mask = [{test = "le", rest = affine_map<() -> (0)>, query = -1 : i64, key = 1 : i64}], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "mma", rows = 16 : i64, warp_rows = 16 : i64, keys = 32 : i64, registers = 255 : i64}}} : (tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<100x4x64xbf16>) -> (tensor<2x100x4x64xbf16>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %q, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, place = [{rest = affine_map<() -> (0)>, query = 1 : i64, key = -1 : i64}], mask = [{test = "le", rest = affine_map<() -> (0)>, query = -1 : i64, key = 1 : i64}], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.chosen = {sm_80 = {form = "mma", rows = 16 : i64, warp_rows = 16 : i64, keys = 32 : i64, registers = 255 : i64}}} : (tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<2x100x4x64xbf16>, tensor<100x4x64xbf16>) -> (tensor<2x100x4x64xbf16>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
   tenon.output 0 "y", %y : tensor<2x100x4x64xbf16>
   return
 }

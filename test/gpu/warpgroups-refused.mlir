@@ -58,7 +58,7 @@ func.func @ring(%x: tensor<128x64xbf16>, %w: tensor<128x64xbf16>) attributes {te
 // -----
 func.func @masks(%q: tensor<1x64x2x64xbf16>, %k: tensor<1x64x2x64xbf16>, %holds: tensor<1x64xi1>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects as form for sm_90a pairs or mma, got wgmma}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %k, %holds) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0>, mask = [{test = "holds", operand = 0 : i64}], index_labels = [array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, keys = 64 : i64, stages = 2 : i64, registers = 232 : i64, blocks = 132 : i64}}} :
+  %y, %m, %s = "tenon.attention"(%q, %k, %k, %holds) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0>, mask = [{test = "holds", operand = 0 : i64}], index_labels = [array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, keys = 64 : i64, stages = 2 : i64, registers = 232 : i64, blocks = 132 : i64}}} :
     (tensor<1x64x2x64xbf16>, tensor<1x64x2x64xbf16>, tensor<1x64x2x64xbf16>, tensor<1x64xi1>) -> (tensor<1x64x2x64xbf16>, tensor<1x2x64xf32>, tensor<1x2x64xf32>)
   tenon.output 0 "y", %y : tensor<1x64x2x64xbf16>
   return
@@ -67,7 +67,7 @@ func.func @masks(%q: tensor<1x64x2x64xbf16>, %k: tensor<1x64x2x64xbf16>, %holds:
 // -----
 func.func @stages(%q: tensor<1x64x2x64xbf16>, %k: tensor<1x64x2x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen a block of 32 to 1024 threads with at most 232448 bytes of shared memory, got 384 threads and 295200 bytes}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, keys = 128 : i64, stages = 8 : i64, registers = 232 : i64, blocks = 132 : i64}}} :
+  %y, %m, %s = "tenon.attention"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> {tenon.chosen = {sm_90a = {form = "wgmma", rows = 128 : i64, keys = 128 : i64, stages = 8 : i64, registers = 232 : i64, blocks = 132 : i64}}} :
     (tensor<1x64x2x64xbf16>, tensor<1x64x2x64xbf16>, tensor<1x64x2x64xbf16>) -> (tensor<1x64x2x64xbf16>, tensor<1x2x64xf32>, tensor<1x2x64xf32>)
   tenon.output 0 "y", %y : tensor<1x64x2x64xbf16>
   return
@@ -87,7 +87,7 @@ func.func @registers(%x: tensor<128x64xbf16>, %w: tensor<128x64xbf16>) attribute
 // -----
 func.func @shares(%q: tensor<1x64x2x64xbf16>, %k: tensor<1x64x2x64xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   // expected-error @+1 {{expects in tenon.chosen registers of which 512 threads find enough, got 240}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> {tenon.chosen = {sm_90a = {form = "wgmma", rows = 192 : i64, keys = 64 : i64, stages = 2 : i64, registers = 240 : i64, blocks = 132 : i64}}} :
+  %y, %m, %s = "tenon.attention"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> {tenon.chosen = {sm_90a = {form = "wgmma", rows = 192 : i64, keys = 64 : i64, stages = 2 : i64, registers = 240 : i64, blocks = 132 : i64}}} :
     (tensor<1x64x2x64xbf16>, tensor<1x64x2x64xbf16>, tensor<1x64x2x64xbf16>) -> (tensor<1x64x2x64xbf16>, tensor<1x2x64xf32>, tensor<1x2x64xf32>)
   tenon.output 0 "y", %y : tensor<1x64x2x64xbf16>
   return

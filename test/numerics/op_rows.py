@@ -223,6 +223,11 @@ attend("offset in a grid", "score c = dot[E]($Q, $K)  score t = $t[W: clip(i div
        {"t": "W, H", "u": "H, E", "r": "W, H, E"})
 attend("scores by a computed place", "score c = dot[E]($Q, $K)  score t = $t[W: (i div 3 + j div 3) mod 5]  drop 0.2  value $V",
        {"t": "W, H"})
+PAIRS = "tanh(expand[S]($l[A: some]) + expand[T]($z[A: other][T -> S]))"
+attend("scores of pairs", f"score c = dot[E]($Q, $K)  score b = dot[C]({PAIRS}, $w)  mask j <= i + 1  drop 0.2  value $V",
+       {"l": "A, C", "z": "A, C", "w": "C, H"})
+attend("scores of pairs that heads and rows share", f"score c = dot[E]($Q, $K)  score b = 0.5 * mean[B](dot[C]({PAIRS}, $w))  "
+       "scale 0.7  mask j <= i or j == 2  value $V", {"l": "A, C", "z": "A, C", "w": "C"})
 attend("keys that ask", "score c = dot[E]($Q, $K)  score r = dot[E]($Q, $r[W: clip(j - i, -2, 2) + 2])  "
        "score s = dot[E]($K + 0.5, $s[W: clip(i - j, -2, 2) + 2])  mask j <= i + 3  value $V", {"r": "W, H, E", "s": "W, H, E"})
 attend("segments", "score c = dot[E]($Q + $u, $K)  score g = dot[E]($Q + $s, $g[G: some != some[T -> S]])  scale 0.6  mask j <= "

@@ -113,7 +113,7 @@ func.func @attend(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2
 tenon.parameter @q : tensor<2x5x4x8xf32>
 func.func @attention(%k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x8xf32>) attributes {tenon.kind = "train"} {
   %q = tenon.read_parameter @q : tensor<2x5x4x8xf32>
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.compute = f32} :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> {tenon.compute = f32} :
     (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   %l = tenon.reduce sum %y [0, 1, 2, 3] : tensor<2x5x4x8xf32> -> tensor<f32>
   tenon.output 0 "loss", %l : tensor<f32>

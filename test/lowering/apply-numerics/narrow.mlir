@@ -31,7 +31,7 @@ module attributes {tenon.compute = bf16} {
     // CHECK-SAME: (tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
     // CHECK-NOT: tenon.convert %[[Y]]
     // CHECK: tenon.dot %[[Y]][0, 1, 3, 4]
-    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
     %z = tenon.dot %y[0, 1, 3, 4], %w[3, 4, 2] : tensor<2x5x4x6xf32>, tensor<4x6x3xf32> -> tensor<2x5x3xf32>
     tenon.output 0 "z", %z : tensor<2x5x3xf32>

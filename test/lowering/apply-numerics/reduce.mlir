@@ -53,7 +53,7 @@ module attributes {tenon.compute = bf16, tenon.reduce = f64} {
     // CHECK: (tensor<2x5x4x8xf64>, tensor<2x7x4x8xf64>, tensor<2x7x4x6xf64>) -> (tensor<2x5x4x6xf64>, tensor<2x4x5xf64>, tensor<2x4x5xf64>)
     // CHECK: %[[Y32:.*]] = tenon.convert %[[Y]] : tensor<2x5x4x6xf64> -> tensor<2x5x4x6xf32>
     // CHECK: tenon.convert %[[Y32]] : tensor<2x5x4x6xf32> -> tensor<2x5x4x6xbf16>
-    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
     ^bb0(%score: f32):
       %two = arith.constant 2.0 : f32
       %product = arith.mulf %score, %two : f32

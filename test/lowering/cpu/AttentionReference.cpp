@@ -16,12 +16,13 @@ struct Shared {
   Shared(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
         selected(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
-        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), indices(op.getIndexOperands()), masks(op.getMask()),
-        place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(Attribute())), back(op.getBack()),
-        step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
+        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), pairs(op.getPairScores()), indices(op.getIndexOperands()),
+        masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(Attribute())),
+        back(op.getBack()), step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
         scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()),
-        drawnAt(op.getDrawnAt()), drawnOf(op.getDrawnOf().value_or(AffineMap())) {}
-  Value query, key, value, positionQuery, table, selected, scoreTable, valueTable, positionKey, keyTable;
+        drawnAt(op.getDrawnAt()), drawnOf(op.getDrawnOf().value_or(AffineMap())),
+        pairBatch(op.getPairBatch().value_or(AffineMap())) {}
+  Value query, key, value, positionQuery, table, selected, scoreTable, valueTable, positionKey, keyTable, pairs;
   SmallVector<Value> indices;
   ArrayAttr masks, place, labels;
   Attribute select;
@@ -30,7 +31,7 @@ struct Shared {
   double scale, rate;
   int64_t site;
   std::optional<int64_t> drawnAt;
-  AffineMap drawnOf;
+  AffineMap drawnOf, pairBatch;
 };
 
 class Attention {
@@ -81,9 +82,9 @@ public:
     Numbers *dp = result(grad.getDpositionQuery(), B * I * H * E), *dt = result(grad.getDtable(), B * P * H * E);
     Numbers *ds = result(grad.getDselectedScores(), B * I * H * 2), *dd = result(grad.getDscoreTable(), B * P * H);
     Numbers *dw = result(grad.getDvalueTable(), B * P * H * F);
-    Numbers *da = result(grad.getDpositionKey(), B * J * K * E), *db = result(grad.getDkeyTable(), B * P * H * E);
-    const Numbers &dy = at(grad.getDy()), &y = at(grad.getY());
-    const Numbers &q = at(op.query), &k = at(op.key);
+    Numbers *da = result(grad.getDpositionKey(), B * J * K * E), *db = result(grad.getDkeyTable(), B * P * H * E),
+            *dPairs = result(grad.getDpairScores(), B * H * I * J);
+    const Numbers &dy = at(grad.getDy()), &y = at(grad.getY()), &q = at(op.query), &k = at(op.key);
     forRows([&](int64_t b, int64_t i, int64_t h) {
       Row row = scores(b, i, h);
       double product = 0;
@@ -117,6 +118,8 @@ public:
           if (db)
             (*db)[((b * P + d) * H + h) * E + e] += g * at(op.positionKey)[at_j];
         }
+        if (dPairs)
+          (*dPairs)[((b * H + h) * I + i) * J + j] = g;
         if (ds)
           (*ds)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)] += g;
         for (int64_t row : found)
@@ -215,6 +218,13 @@ private:
     return found;
   }
 
+  double ofPair(int64_t b, int64_t h, int64_t i, int64_t j) {
+    const std::vector<int64_t> sizes = shape(op.pairs);
+    if (op.pairBatch)
+      b = b / evaluateExpression(op.pairBatch.getResult(1), machine.dims) % sizes[0];
+    return at(op.pairs)[((b % sizes[0] * sizes[1] + h % sizes[1]) * sizes[2] + i % sizes[2]) * J + j];
+  }
+
   double valueOf(int64_t b, int64_t i, int64_t j, int64_t h, int64_t f) {
     double value = at(op.value)[ofKey(b, j, h, f, F)];
     return op.valueTable ? value + at(op.valueTable)[(distances(b, i, j).front() * H + h) * F + f] : value;
@@ -255,6 +265,8 @@ private:
           score += at(op.scoreTable)[place * H + h];
       if (op.selected)
         score += at(op.selected)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)];
+      if (op.pairs)
+        score += ofPair(b, h, i, j);
       s[j] = score * op.scale;
       if (op.step)
         std::tie(s[j], row.slope[j]) = stepOf(s[j]);

@@ -12,7 +12,7 @@ static void retype(Value value, Type storage) {
 }
 template <class Op> static void retypeShared(Op op, Type storage) {
   for (Value value : {op.getQuery(), op.getKey(), op.getValue(), op.getPositionQuery(), op.getTable(), op.getValueTable(),
-                      op.getPositionKey(), op.getKeyTable()})
+                      op.getPositionKey(), op.getKeyTable(), op.getPairScores()})
     retype(value, storage);
 }
 static void renewType(func::FuncOp function) {
@@ -34,8 +34,8 @@ void storeShort(ModuleOp module, Type storage) {
   });
   module.walk([&](AttentionGradOp op) {
     retypeShared(op, storage);
-    for (Value value :
-         {op.getDy(), op.getY(), op.getDquery(), op.getDkey(), op.getDvalue(), op.getDpositionQuery(), op.getDpositionKey()})
+    for (Value value : {op.getDy(), op.getY(), op.getDquery(), op.getDkey(), op.getDvalue(), op.getDpositionQuery(),
+                        op.getDpositionKey(), op.getDpairScores()})
       retype(value, storage);
   });
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {

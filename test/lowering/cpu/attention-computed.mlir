@@ -36,13 +36,13 @@
 #m28 = affine_map<(d0, d1, d2) -> (d2, d0 + d0 + d1, 2)>
 
 func.func @grid_scores(%I: index, %M: index, %B: index, %q: tensor<?x?x2x24xf32, #m0>, %k: tensor<?x?x2x24xf32, #m1>, %v: tensor<?x?x2x40xf32, #m2>, %dy: tensor<?x?x2x40xf32, #m3>, %t: tensor<63x2xf32>, %f: tensor<?xi32, #m8> {test.bound = 32 : i64}, %g: tensor<?xi32, #m9> {test.bound = 32 : i64}) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0>, computes_place, index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0>, computes_place, index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i32):
       %xd = arith.addi %xc0, %xc1 : i32
       tenon.yield %xd : i32
     }) :
     (tensor<?x?x2x24xf32, #m0>, tensor<?x?x2x24xf32, #m1>, tensor<?x?x2x40xf32, #m2>, tensor<63x2xf32>, tensor<?xi32, #m8>, tensor<?xi32, #m9>) -> (tensor<?x?x2x40xf32, #m3>, tensor<?x2x?xf32, #m4>, tensor<?x2x?xf32, #m4>)
-  %dq, %dk, %dv, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0>, computes_place, index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %dq, %dk, %dv, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0>, computes_place, index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i32):
       %xd = arith.addi %xc0, %xc1 : i32
       tenon.yield %xd : i32
@@ -59,7 +59,7 @@ func.func @grid_scores(%I: index, %M: index, %B: index, %q: tensor<?x?x2x24xf32,
 }
 
 func.func @grid_vectors(%I: index, %M: index, %B: index, %q: tensor<?x?x4x40xf32, #m10>, %k: tensor<?x?x2x40xf32, #m2>, %v: tensor<?x?x2x24xf32, #m1>, %dy: tensor<?x?x4x24xf32, #m11>, %p: tensor<?x?x4x40xf32, #m10>, %r: tensor<63x4x40xf32>, %t: tensor<63x4xf32>, %f: tensor<?x?xi32, #m16> {test.bound = 32 : i64}, %g: tensor<?x?xi64, #m17> {test.bound = 32 : i64}, %h: tensor<?x?xi1, #m17> {test.bound = 2 : i64}) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %t, %f, %g, %h) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 3, 0>, computes_place, mask = [{test = "holds", operand = 2 : i64}], index_labels = [array<i64: 0, 1>, array<i64: 0, 2>, array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.1 : f64, site = 5 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %t, %f, %g, %h) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 3, 0>, computes_place, mask = [{test = "holds", operand = 2 : i64}], index_labels = [array<i64: 0, 1>, array<i64: 0, 2>, array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.1 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i64, %xc2: i1):
       %xe = arith.extsi %xc0 : i32 to i64
       %xx = arith.subi %xc1, %xe : i64
@@ -68,7 +68,7 @@ func.func @grid_vectors(%I: index, %M: index, %B: index, %q: tensor<?x?x4x40xf32
       tenon.yield %xd : i64
     }) :
     (tensor<?x?x4x40xf32, #m10>, tensor<?x?x2x40xf32, #m2>, tensor<?x?x2x24xf32, #m1>, tensor<?x?x4x40xf32, #m10>, tensor<63x4x40xf32>, tensor<63x4xf32>, tensor<?x?xi32, #m16>, tensor<?x?xi64, #m17>, tensor<?x?xi1, #m17>) -> (tensor<?x?x4x24xf32, #m11>, tensor<?x4x?xf32, #m12>, tensor<?x4x?xf32, #m12>)
-  %dq, %dk, %dv, %dp, %dr, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %t, %f, %g, %h) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 3, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0>, computes_place, mask = [{test = "holds", operand = 2 : i64}], index_labels = [array<i64: 0, 1>, array<i64: 0, 2>, array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.1 : f64, site = 5 : i64}> ({
+  %dq, %dk, %dv, %dp, %dr, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %t, %f, %g, %h) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 3, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0>, computes_place, mask = [{test = "holds", operand = 2 : i64}], index_labels = [array<i64: 0, 1>, array<i64: 0, 2>, array<i64: 0, 2>], scale = 0.125 : f64, rate = 0.1 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i64, %xc2: i1):
       %xe = arith.extsi %xc0 : i32 to i64
       %xx = arith.subi %xc1, %xe : i64
@@ -90,7 +90,7 @@ func.func @grid_vectors(%I: index, %M: index, %B: index, %q: tensor<?x?x4x40xf32
 }
 
 func.func @buckets(%I: index, %M: index, %B: index, %q: tensor<?x?x1x24xf32, #m18>, %k: tensor<?x?x1x24xf32, #m19>, %v: tensor<?x?x1x24xf32, #m19>, %dy: tensor<?x?x1x24xf32, #m18>, %p: tensor<?x?x1x24xf32, #m18>, %r: tensor<16x1x24xf32>, %g: tensor<?x?x1x2xf32, #m23>, %f: tensor<?xi32, #m8> {test.bound = 50 : i64}, %g2: tensor<?xi32, #m9> {test.bound = 50 : i64}, %n: tensor<i32> {test.bound = 5 : i64}, %both: tensor<?x?xi32, #m24> {test.bound = 4 : i64}) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %g, %f, %g2, %n, %both) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 4, 0>, computes_place, select = {test = "eq", rest = affine_map<(d0, d1, d2) -> (0)>, query = -1 : i64, key = 1 : i64}, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %g, %f, %g2, %n, %both) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 4, 0>, computes_place, select = {test = "eq", rest = affine_map<(d0, d1, d2) -> (0)>, query = -1 : i64, key = 1 : i64}, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xs0: f32):
       %xl = arith.constant 3.0 : f32
       %xs1 = arith.divf %xs0, %xl : f32
@@ -116,7 +116,7 @@ func.func @buckets(%I: index, %M: index, %B: index, %q: tensor<?x?x1x24xf32, #m1
       tenon.yield %xd : i32
     }) :
     (tensor<?x?x1x24xf32, #m18>, tensor<?x?x1x24xf32, #m19>, tensor<?x?x1x24xf32, #m19>, tensor<?x?x1x24xf32, #m18>, tensor<16x1x24xf32>, tensor<?x?x1x2xf32, #m23>, tensor<?xi32, #m8>, tensor<?xi32, #m9>, tensor<i32>, tensor<?x?xi32, #m24>) -> (tensor<?x?x1x24xf32, #m18>, tensor<?x1x?xf32, #m20>, tensor<?x1x?xf32, #m20>)
-  %dq, %dk, %dv, %dp, %dr, %dg = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %g, %f, %g2, %n, %both) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 4, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0>, computes_place, select = {test = "eq", rest = affine_map<(d0, d1, d2) -> (0)>, query = -1 : i64, key = 1 : i64}, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %dq, %dk, %dv, %dp, %dr, %dg = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %g, %f, %g2, %n, %both) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 4, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>, computes_place, select = {test = "eq", rest = affine_map<(d0, d1, d2) -> (0)>, query = -1 : i64, key = 1 : i64}, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64>, array<i64: 1, 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xs0: f32):
       %xl = arith.constant 3.0 : f32
       %xs1 = arith.divf %xs0, %xl : f32
@@ -155,13 +155,13 @@ func.func @buckets(%I: index, %M: index, %B: index, %q: tensor<?x?x1x24xf32, #m1
 }
 
 func.func @sums(%I: index, %M: index, %B: index, %q: tensor<?x?x2x24xf32, #m0>, %k: tensor<?x?x1x24xf32, #m19>, %v: tensor<?x?x1x24xf32, #m19>, %dy: tensor<?x?x2x24xf32, #m0>, %p: tensor<?x?x2x24xf32, #m0>, %r: tensor<63x2x24xf32>, %t: tensor<63x2xf32>, %f: tensor<?xi32, #m8> {test.bound = 32 : i64}, %g: tensor<?xi32, #m9> {test.bound = 32 : i64}, %i64s: tensor<?xi64, #m9> {test.bound = 63 : i64}) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %t, %f, %g, %i64s) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 3, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %r, %t, %f, %g, %i64s) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 3, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i32, %xc2: i64):
       %xd = arith.addi %xc0, %xc1 : i32
       tenon.yield %xd, %xc2 : i32, i64
     }) :
     (tensor<?x?x2x24xf32, #m0>, tensor<?x?x1x24xf32, #m19>, tensor<?x?x1x24xf32, #m19>, tensor<?x?x2x24xf32, #m0>, tensor<63x2x24xf32>, tensor<63x2xf32>, tensor<?xi32, #m8>, tensor<?xi32, #m9>, tensor<?xi64, #m9>) -> (tensor<?x?x2x24xf32, #m0>, tensor<?x2x?xf32, #m4>, tensor<?x2x?xf32, #m4>)
-  %dq, %dk, %dv, %dp, %dr, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %t, %f, %g, %i64s) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 3, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %dq, %dk, %dv, %dp, %dr, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %r, %t, %f, %g, %i64s) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 3, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i32, %xc2: i64):
       %xd = arith.addi %xc0, %xc1 : i32
       tenon.yield %xd, %xc2 : i32, i64
@@ -180,13 +180,13 @@ func.func @sums(%I: index, %M: index, %B: index, %q: tensor<?x?x2x24xf32, #m0>, 
 }
 
 func.func @rows(%I: index, %M: index, %B: index, %q: tensor<?x?x2x40xf32, #m3>, %k: tensor<?x?x2x40xf32, #m2>, %v: tensor<?x?x2x24xf32, #m1>, %dy: tensor<?x?x2x24xf32, #m0>, %t: tensor<?x2xf32, #m26>, %f: tensor<?xi32, #m8> {test.bound = 2 : i64}, %g: tensor<?xi32, #m9> {test.bound = 1 : i64}) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i32):
       %xd = arith.addi %xc0, %xc1 : i32
       tenon.yield %xd : i32
     }) :
     (tensor<?x?x2x40xf32, #m3>, tensor<?x?x2x40xf32, #m2>, tensor<?x?x2x24xf32, #m1>, tensor<?x2xf32, #m26>, tensor<?xi32, #m8>, tensor<?xi32, #m9>) -> (tensor<?x?x2x24xf32, #m0>, tensor<?x2x?xf32, #m4>, tensor<?x2x?xf32, #m4>)
-  %dq, %dk, %dv, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
+  %dq, %dk, %dv, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %t, %f, %g) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0>, computes_place, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], index_labels = [array<i64: 1>, array<i64: 2>], scale = 0.125 : f64, rate = 0.0 : f64, site = 5 : i64}> ({
     ^bb0(%xc0: i32, %xc1: i32):
       %xd = arith.addi %xc0, %xc1 : i32
       tenon.yield %xd : i32

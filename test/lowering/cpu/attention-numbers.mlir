@@ -6,9 +6,9 @@
 // CONTROL: FAILED:
 
 func.func @near(%q: tensor<2x17x2x24xf32>, %k: tensor<2x40x2x24xf32>, %v: tensor<2x40x2x40xf32>, %dy: tensor<2x17x2x40xf32>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-23)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-23)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
     (tensor<2x17x2x24xf32>, tensor<2x40x2x24xf32>, tensor<2x40x2x40xf32>) -> (tensor<2x17x2x40xf32>, tensor<2x2x17xf32>, tensor<2x2x17xf32>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-23)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-23)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
     (tensor<2x17x2x40xf32>, tensor<2x17x2x40xf32>, tensor<2x2x17xf32>, tensor<2x2x17xf32>, tensor<2x17x2x24xf32>, tensor<2x40x2x24xf32>, tensor<2x40x2x40xf32>) -> (tensor<2x17x2x24xf32>, tensor<2x40x2x24xf32>, tensor<2x40x2x40xf32>)
   tenon.output 0 "y", %y : tensor<2x17x2x40xf32>
   tenon.output 1 "dq", %dq : tensor<2x17x2x24xf32>
@@ -18,9 +18,9 @@ func.func @near(%q: tensor<2x17x2x24xf32>, %k: tensor<2x40x2x24xf32>, %v: tensor
 }
 
 func.func @far(%q: tensor<2x17x2x40xf32>, %k: tensor<2x1100x2x40xf32>, %v: tensor<2x1100x2x24xf32>, %dy: tensor<2x17x2x24xf32>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-1083)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-1083)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
     (tensor<2x17x2x40xf32>, tensor<2x1100x2x40xf32>, tensor<2x1100x2x24xf32>) -> (tensor<2x17x2x24xf32>, tensor<2x2x17xf32>, tensor<2x2x17xf32>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-1083)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<() -> (-1083)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64}> :
     (tensor<2x17x2x24xf32>, tensor<2x17x2x24xf32>, tensor<2x2x17xf32>, tensor<2x2x17xf32>, tensor<2x17x2x40xf32>, tensor<2x1100x2x40xf32>, tensor<2x1100x2x24xf32>) -> (tensor<2x17x2x40xf32>, tensor<2x1100x2x40xf32>, tensor<2x1100x2x24xf32>)
   tenon.output 0 "y", %y : tensor<2x17x2x24xf32>
   tenon.output 1 "dq", %dq : tensor<2x17x2x40xf32>

@@ -16,7 +16,7 @@
 #ds = affine_map<(d0, d1, d2) -> (d2, d0 + d0 + d1, 2)>
 
 func.func @capped(%I: index, %M: index, %B: index, %q: tensor<?x?x2x40xf32, #q>, %k: tensor<?x?x1x40xf32, #k>, %v: tensor<?x?x1x24xf32, #v>, %dy: tensor<?x?x2x24xf32, #y>, %p: tensor<?x?x2x40xf32, #q>, %table: tensor<?x2x40xf32, #t>, %bias: tensor<?x2xf32, #s>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %table, %bias) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64, place = [{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}]}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %p, %table, %bias) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64, place = [{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}]}> ({
   ^bb0(%x: f32):
     %c = arith.constant 2.0 : f32
     %one = arith.constant 1.0 : f32
@@ -28,7 +28,7 @@ func.func @capped(%I: index, %M: index, %B: index, %q: tensor<?x?x2x40xf32, #q>,
     "tenon.yield"(%capped, %slope) : (f32, f32) -> ()
   }) :
     (tensor<?x?x2x40xf32, #q>, tensor<?x?x1x40xf32, #k>, tensor<?x?x1x24xf32, #v>, tensor<?x?x2x40xf32, #q>, tensor<?x2x40xf32, #t>, tensor<?x2xf32, #s>) -> (tensor<?x?x2x24xf32, #y>, tensor<?x2x?xf32, #m>, tensor<?x2x?xf32, #m>)
-  %dq, %dk, %dv, %dp, %dt, %ds = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %table, %bias) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0>, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64, place = [{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}]}> ({
+  %dq, %dk, %dv, %dp, %dt, %ds = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %p, %table, %bias) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0>, mask = [{test = "le", rest = affine_map<(d0, d1, d2) -> (-d1)>, query = -1 : i64, key = 1 : i64}], scale = 0.25 : f64, rate = 0.1 : f64, site = 5 : i64, place = [{rest = affine_map<(d0, d1, d2) -> (d0 - 1)>, query = -1 : i64, key = 1 : i64}]}> ({
   ^bb0(%x: f32):
     %c = arith.constant 2.0 : f32
     %one = arith.constant 1.0 : f32

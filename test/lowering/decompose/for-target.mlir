@@ -27,12 +27,12 @@
 // CHECK: tenon.attention_grad
 func.func @relative(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<11x4x8xf32>, %dy: tensor<2x5x4x6xf32>)
     attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>,
     place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}],
     mask = [{test = "le", rest = affine_map<() -> (-2)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.1 : f64, site = 3 : i64}> :
     (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x5x4x8xf32>, tensor<11x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
-  %dq, %dk, %dv, %dp, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>,
+  %dq, %dk, %dv, %dp, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>,
     place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}],
     mask = [{test = "le", rest = affine_map<() -> (-2)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.1 : f64, site = 3 : i64}> :
     (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x5x4x8xf32>,
@@ -55,7 +55,7 @@ func.func @relative(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor
 // ALL: tenon.convert {{.*}} -> tensor<2x5x4x6xbf16>
 // ALL-NEXT: tenon.output
 func.func @narrow(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x2x8xbf16>, %v: tensor<2x7x2x6xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
     (tensor<2x5x4x8xbf16>, tensor<2x7x2x8xbf16>, tensor<2x7x2x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
   return
@@ -101,15 +101,15 @@ func.func @sums(%x: tensor<2x5xbf16>) attributes {tenon.kind = "out", tenon.dims
 // ALL: tenon.mul %{{.*}}, %[[SLOPE]] : tensor<2x5x4x7xf32>
 // ALL: tenon.output 1
 func.func @step(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %dy: tensor<2x5x4x6xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
   ^bb0(%sum: f32):
     %e = math.erf %sum : f32
     %a = math.absf %sum : f32
     tenon.yield %e, %a : f32, f32
   }) : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
-  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
   ^bb0(%sum: f32):
     %e = math.erf %sum : f32
     %a = math.absf %sum : f32
@@ -140,7 +140,7 @@ func.func @step(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7
 // ALL: tenon.output
 func.func @computed(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<3x4xf32>, %i: tensor<5xi32>, %j: tensor<7xi32>)
     attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %i, %j) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0>, computes_place,
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %i, %j) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0>, computes_place,
     index_labels = [[1], [2]], scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
   ^bb0(%a: i32, %b: i32):
     %two = arith.constant 2 : i32
@@ -165,15 +165,38 @@ func.func @computed(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor
 // ALL: tenon.output 1
 func.func @keys(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x2x8xf32>, %v: tensor<2x7x2x6xf32>, %w: tensor<11x4x8xf32>, %dy: tensor<2x5x4x6xf32>)
     attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0>,
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0>,
     place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.0 : f64, site = 3 : i64}> :
     (tensor<2x5x4x8xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x6xf32>, tensor<2x7x2x8xf32>, tensor<11x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
-  %dq, %dk, %dv, %da, %dw = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1>,
+  %dq, %dk, %dv, %da, %dw = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0>,
     place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.0 : f64, site = 3 : i64}> :
     (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x6xf32>, tensor<2x7x2x8xf32>,
      tensor<11x4x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x6xf32>, tensor<2x7x2x8xf32>, tensor<2x11x4x8xf32>)
   tenon.output 0 "da", %da : tensor<2x7x2x8xf32>
   tenon.output 1 "dw", %dw : tensor<2x11x4x8xf32>
+  return
+}
+
+// Stored scores of pairs, of 16 bits: repeated over the three rows of the batch that share each of them; the gradient of every pair.
+// CHECK-LABEL: func.func @pairs(
+// CHECK: tenon.attention_grad
+// ONE-LABEL: func.func @pairs(
+// ALL-LABEL: func.func @pairs(
+// ALL: tenon.convert %arg3 : tensor<2x4x5x7xbf16> -> tensor<2x4x5x7xf32>
+// ALL: tenon.broadcast {{.*}} [1, 4, 3, 5] : tensor<2x4x5x7xf32> -> tensor<1x2x3x5x4x7xf32>
+// ALL: tenon.reshape {{.*}} [-3, 1, 1, 1] : tensor<1x2x3x5x4x7xf32> -> tensor<6x5x4x7xf32>
+// ALL: %[[DB:.*]] = tenon.broadcast {{.*}} [0, 2, 1, 3] : tensor<6x5x4x7xf32> -> tensor<6x4x5x7xf32>
+// ALL-NEXT: tenon.output 0 "db", %[[DB]]
+func.func @pairs(%q: tensor<6x5x4x8xf32>, %k: tensor<6x7x4x8xf32>, %v: tensor<6x7x4x6xf32>, %b: tensor<2x4x5x7xbf16>, %dy: tensor<6x5x4x6xf32>)
+    attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %b) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>,
+    pair_batch = affine_map<() -> (1, 3)>, scale = 0.5 : f64, rate = 0.0 : f64, site = 3 : i64}> :
+    (tensor<6x5x4x8xf32>, tensor<6x7x4x8xf32>, tensor<6x7x4x6xf32>, tensor<2x4x5x7xbf16>) -> (tensor<6x5x4x6xf32>, tensor<6x4x5xf32>, tensor<6x4x5xf32>)
+  %dq, %dk, %dv, %db = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %b) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1>, pair_batch = affine_map<() -> (1, 3)>, scale = 0.5 : f64, rate = 0.0 : f64, site = 3 : i64}> :
+    (tensor<6x5x4x6xf32>, tensor<6x5x4x6xf32>, tensor<6x4x5xf32>, tensor<6x4x5xf32>, tensor<6x5x4x8xf32>, tensor<6x7x4x8xf32>, tensor<6x7x4x6xf32>, tensor<2x4x5x7xbf16>)
+    -> (tensor<6x5x4x8xf32>, tensor<6x7x4x8xf32>, tensor<6x7x4x6xf32>, tensor<6x4x5x7xf32>)
+  tenon.output 0 "db", %db : tensor<6x4x5x7xf32>
   return
 }

@@ -24,7 +24,7 @@ module {
     ^bb0(%d: index, %h: tensor<2x5x4x8xf32>):
       %w = tenon.read_parameter @w[%d] : tensor<4x8x4x8xf32>
       %q = tenon.dot %h[0, 1, 4, 5], %w[2, 3, 4, 5] : tensor<2x5x4x8xf32>, tensor<4x8x4x8xf32> -> tensor<2x5x4x8xf32>
-      %y, %m, %s = "tenon.attention"(%q, %h, %h) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+      %y, %m, %s = "tenon.attention"(%q, %h, %h) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
         mask = [{test = "le", rest = affine_map<() -> (0)>, query = -1 : i64, key = 1 : i64}], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
         (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
       tenon.yield %y : tensor<2x5x4x8xf32>

@@ -121,7 +121,7 @@ func.func @train(%T: index, %dy: tensor<4x3x?xbf16, #from>, %ids: tensor<4x?xi32
 
 // In the step of fused attention, too.
 func.func @step(%q: tensor<2x5x4x64xf32>, %k: tensor<2x8x4x64xf32>, %v: tensor<2x8x4x40xf32>) {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
   ^bb0(%x: f32):
     // expected-error@+1 {{not supported yet: math.cbrt in a CPU kernel}}
     %r = math.cbrt %x : f32

@@ -48,7 +48,7 @@ func.func @grid(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x4x8xf32>, %v: tensor<2x6
 // CHECK: tenon.pad {{.*}} -> tensor<18xf32>
 // CHECK: "tenon.attention"
 // CHECK-SAME: computes_place
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, {{[0-9]+}}, 0>, place = []
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, {{[0-9]+}}, 0>, place = []
 // CHECK: tenon.yield %{{.*}}, %{{.*}} : i32, i32
 func.func @distance_and_place(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
@@ -70,7 +70,7 @@ func.func @distance_and_place(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, 
 // CHECK-LABEL: @other_choice
 // CHECK: "tenon.attention"
 // CHECK-SAME: computes_place
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, {{[0-9]+}}, 0>, place = []
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, {{[0-9]+}}, 0>, place = []
 // CHECK: tenon.yield %{{.*}}, %{{.*}} : i32, i32
 func.func @other_choice(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>, %at: tensor<2x5xi32>, %back: tensor<2xi1>, %odd: tensor<7xi1>, %bias: tensor<4x7xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
@@ -97,7 +97,7 @@ func.func @other_choice(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: te
 // Disentangled attention: both tables in the order of the distance, read at one place.
 // CHECK-LABEL: @disentangled
 // CHECK: "tenon.attention"(%arg0, %arg1, %arg2, %arg0, %{{.*}}, %arg1, %{{.*}}) <{
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0>, place = [{key = 1 : i64, query = -1 : i64, rest = #map}]
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0>, place = [{key = 1 : i64, query = -1 : i64, rest = #map}]
 func.func @disentangled(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %r: tensor<6x4x8xf32>, %w: tensor<6x4x8xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %i = tenon.iota 0 : tensor<5xi32>

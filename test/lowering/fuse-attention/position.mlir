@@ -6,7 +6,7 @@
 // CHECK-NOT: tenon.gather
 // CHECK-NOT: tenon.dot
 // CHECK: "tenon.attention"(%arg0, %arg1, %arg2, %arg3, %arg4)
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, place = [{key = -1 : i64, query = 1 : i64, rest = #map}]
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, place = [{key = -1 : i64, query = 1 : i64, rest = #map}]
 func.func @content_and_position(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %i = tenon.iota 0 : tensor<5xi32>
@@ -108,7 +108,7 @@ func.func @subtracted(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
 // A term that is switched off.
 // CHECK-LABEL: @zero
 // CHECK: "tenon.attention"(%arg0, %arg1, %arg2)
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, place = []
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, place = []
 func.func @zero(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %zero = tenon.constant 0.0 : tensor<f32>
@@ -141,7 +141,7 @@ func.func @other_layout(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>, %v: te
 // CHECK-NOT: tenon.gather
 // CHECK-NOT: tenon.dot
 // CHECK: "tenon.attention"(%arg0, %arg1, %arg2, %arg3)
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0>, place = [{key = -1 : i64, query = 1 : i64, rest = #map}]
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0>, place = [{key = -1 : i64, query = 1 : i64, rest = #map}]
 func.func @score_table(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<12x4xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %i = tenon.iota 0 : tensor<5xi32>

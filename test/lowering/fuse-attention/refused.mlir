@@ -121,10 +121,12 @@ func.func @two_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
 
 // -----
 
+// Numbers that say which keys are hidden belong in a mask.
 // CHECK-LABEL: @bias_of_a_batch_row
 // CHECK: tenon.attend
-func.func @bias_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<2x7xf32>) {
+func.func @bias_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %padding: tensor<2x7xi32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %bias = tenon.convert %padding : tensor<2x7xi32> -> tensor<2x7xf32>
   // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; hidden keys belong in a `mask`; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
@@ -198,9 +200,10 @@ func.func @no_content(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
 // CHECK-LABEL: @symbolic
 // CHECK: tenon.attend
 func.func @symbolic(%B: index, %T: index, %q: tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1, 4, 8)>>, %k: tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 8)>>,
-    %v: tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>, %bias: tensor<?x?xf32, affine_map<(d0, d1) -> (d0, d1 + 3)>>) attributes {tenon.dims = ["B", "T"]} {
+    %v: tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>, %padding: tensor<?x?xi32, affine_map<(d0, d1) -> (d0, d1 + 3)>>) attributes {tenon.dims = ["B", "T"]} {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1, 4, 8)>>, tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 8)>>
     -> tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>
+  %bias = tenon.convert %padding : tensor<?x?xi32, affine_map<(d0, d1) -> (d0, d1 + 3)>> -> tensor<?x?xf32, affine_map<(d0, d1) -> (d0, d1 + 3)>>
   // expected-warning@+1 {{its scores take B * T * 4 * (T + 3) * 4 bytes, 4390912 with every symbolic dim 64}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>, tensor<?x?xf32, affine_map<(d0, d1) -> (d0, d1 + 3)>>, tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>)

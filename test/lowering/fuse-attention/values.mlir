@@ -6,7 +6,7 @@
 // CHECK-NOT: tenon.gather
 // CHECK: %[[TABLE:.*]] = tenon.broadcast %arg3 [0, 2] : tensor<12x6xf32> -> tensor<12x4x6xf32>
 // CHECK: %[[Y:.*]], %{{.*}}, %{{.*}} = "tenon.attention"(%arg0, %arg1, %arg2, %[[TABLE]])
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0>, place = [{key = -1 : i64, query = 1 : i64, rest = #map}]
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0>, place = [{key = -1 : i64, query = 1 : i64, rest = #map}]
 // CHECK: tenon.broadcast %[[Y]] [1, 0, 2, 3] : tensor<2x5x4x6xf32> -> tensor<5x2x4x6xf32>
 func.func @query_in_front(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %table: tensor<12x6xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
@@ -34,7 +34,7 @@ func.func @query_in_front(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: 
 // CHECK-DAG: %[[BIAS:.*]] = tenon.gather %arg4[%{{.*}}] dim 0 x_dims [-1, 1] index_dims [0] clamp : tensor<12x4xf32>, tensor<11xi32> -> tensor<11x4xf32>
 // CHECK-DAG: %[[TABLE:.*]] = tenon.gather %arg3[%{{.*}}] dim 0 x_dims [-1, 1, 2] index_dims [0] : tensor<3x4x6xf32>, tensor<11xi32> -> tensor<11x4x6xf32>
 // CHECK: "tenon.attention"(%arg0, %arg1, %arg2, %[[BIAS]], %[[TABLE]])
-// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0>, place = [{key = 1 : i64, query = -1 : i64, rest = #map}]
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0>, place = [{key = 1 : i64, query = -1 : i64, rest = #map}]
 // CHECK-NOT: 5x7x
 func.func @clipped(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %table: tensor<3x4x6xf32>, %bias: tensor<12x4xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>

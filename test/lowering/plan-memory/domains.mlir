@@ -50,10 +50,10 @@ func.func @simple(%T: index, %x: tensor<3x?x70xf32, #x>, %v: tensor<?xf32, #row>
 // CHECK: "tenon.attention_grad"{{.*}}parallel = "2, 4"}
 func.func @attention(%T: index, %q: tensor<2x?x4x8xf32, #q>, %k: tensor<2x?x4x8xf32, #q>, %v: tensor<2x?x4x8xf32, #q>, %dy: tensor<2x?x4x8xf32, #q>)
     attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
     (tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>) -> (tensor<2x?x4x8xf32, #q>, tensor<2x4x?xf32, #s>, tensor<2x4x?xf32, #s>)
-  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
     (tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>, tensor<2x4x?xf32, #s>, tensor<2x4x?xf32, #s>, tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>) ->
     (tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>, tensor<2x?x4x8xf32, #q>)
   tenon.output 0 "dq", %dq : tensor<2x?x4x8xf32, #q>

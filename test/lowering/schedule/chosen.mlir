@@ -116,8 +116,8 @@ func.func @narrow(%x: tensor<256x768xbf16>, %w: tensor<3072x768xbf16>, %few: ten
 // GPU: "tenon.attention"{{.*}}tenon.chosen = {sm_80 = {form = "pairs", side = 32 : i64}}
 // GPU: "tenon.attention"{{.*}}tenon.chosen = {sm_80 = {form = "pairs", side = 16 : i64}}
 func.func @attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>, %w: tensor<2x100x4x256xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x100x4x64xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
-  %z, %n, %t = "tenon.attention"(%q, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x256xf32>) -> (tensor<2x100x4x256xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x100x4x64xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
+  %z, %n, %t = "tenon.attention"(%q, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x256xf32>) -> (tensor<2x100x4x256xf32>, tensor<2x4x100xf32>, tensor<2x4x100xf32>)
   tenon.output 0 "y", %y : tensor<2x100x4x64xf32>
   tenon.output 1 "z", %z : tensor<2x100x4x256xf32>
   return

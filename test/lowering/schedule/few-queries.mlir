@@ -26,12 +26,12 @@
 // FEW: "tenon.attention"{{.*}}"x86-64-v4" = {form = "streams", keys = 1024 : i64, rows = 4 : i64, tasks = 32 : i64}
 //--- few.mlir
 func.func @one(%q: tensor<2x1x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x1x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x1x4x64xf32>, tensor<2x4x1xf32>, tensor<2x4x1xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x1x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x1x4x64xf32>, tensor<2x4x1xf32>, tensor<2x4x1xf32>)
   tenon.output 0 "y", %y : tensor<2x1x4x64xf32>
   return
 }
 func.func @four(%q: tensor<2x4x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x4x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x4x4x64xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x4x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x4x4x64xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>)
   tenon.output 0 "y", %y : tensor<2x4x4x64xf32>
   return
 }
@@ -42,12 +42,12 @@ func.func @four(%q: tensor<2x4x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor
 // MANY: "tenon.attention"{{.*}}"x86-64-v4" = {form = "strips", keys = 1024 : i64, rows = 1 : i64, tasks = 32 : i64}
 //--- many.mlir
 func.func @five(%q: tensor<2x5x4x64xf32>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x5x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x5x4x64xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x5x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x5x4x64xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x64xf32>
   return
 }
 func.func @shared(%q: tensor<2x1x4x64xf32>, %k: tensor<2x100x2x64xf32>, %v: tensor<2x100x2x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x1x4x64xf32>, tensor<2x100x2x64xf32>, tensor<2x100x2x64xf32>) -> (tensor<2x1x4x64xf32>, tensor<2x4x1xf32>, tensor<2x4x1xf32>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x1x4x64xf32>, tensor<2x100x2x64xf32>, tensor<2x100x2x64xf32>) -> (tensor<2x1x4x64xf32>, tensor<2x4x1xf32>, tensor<2x4x1xf32>)
   tenon.output 0 "y", %y : tensor<2x1x4x64xf32>
   return
 }
@@ -58,7 +58,7 @@ func.func @shared(%q: tensor<2x1x4x64xf32>, %k: tensor<2x100x2x64xf32>, %v: tens
 #q = affine_map<(d0) -> (2, d0, 4, 64)>
 #m = affine_map<(d0) -> (2, 4, d0)>
 func.func @unknown(%T: index, %q: tensor<2x?x4x64xf32, #q>, %k: tensor<2x100x4x64xf32>, %v: tensor<2x100x4x64xf32>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x?x4x64xf32, #q>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x?x4x64xf32, #q>, tensor<2x4x?xf32, #m>, tensor<2x4x?xf32, #m>)
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, mask = [], index_labels = [], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> : (tensor<2x?x4x64xf32, #q>, tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>) -> (tensor<2x?x4x64xf32, #q>, tensor<2x4x?xf32, #m>, tensor<2x4x?xf32, #m>)
   tenon.output 0 "y", %y : tensor<2x?x4x64xf32, #q>
   return
 }

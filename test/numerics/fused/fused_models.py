@@ -69,6 +69,9 @@ CASES = {
     ("sparse", "a"): ({"D": 48, "Z": 16, "L": 40, "C": 8, "W": 30}, (2, 67, 197)),
     ("sparse", "b"): ({"D": 82, "N": 1}, (300,)),
     ("sparse", "c"): ({"D": 16, "N": 1}, (1100,)),
+    ("pairs", "a"): ({"D": 48}, (1, 17, 67)),
+    ("pairs", "b"): ({"D": 40, "N": 1, "E": 41, "K": 1}, (131,)),
+    ("pairs", "c"): ({"D": 16, "N": 1, "E": 8, "C": 3, "R": 1}, (1100,)),
     ("queries", "a"): ({"D": 48}, (1, 17, 67)),
     ("queries", "b"): ({"D": 40, "X": 2, "E": 41}, (17, 131)),
     ("single", "a"): ({"D": 48, "E": 24, "W": 5, "L": 9}, (1, 17, 67)),
@@ -85,6 +88,7 @@ RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"),
            "capped": ("Capped", "byte_stream(text = \"none.txt\")", "nll"),
            "scaled": ("Scaled", "byte_stream(text = \"none.txt\")", "nll"),
            "sparse": ("Sparse", "byte_stream(text = \"none.txt\")", "nll"),
+           "pairs": ("Pairs", "caller", "nll"),
            "queries": ("Queries", "byte_stream(text = \"none.txt\")", "nll"),
            "single": ("Single", "byte_stream(text = \"none.txt\")", "nll"),
            "transformer_xl": ("TransformerXL", "byte_stream(text = \"none.txt\")", "nll"),
@@ -122,6 +126,11 @@ def inputs(name, length, draw):
     result = {key: tensor("i32", value) for key, value in given.items()}
     result["back"] = tensor("bool", [row % 2 for row in range(ROWS)])
     result["weight"] = [[1.0] * PREDICTED, [1.0] + [0.0] * (PREDICTED - 1)]
+    if name == "pairs":  # numbers that f32 has
+        result["kind"] = tensor("i32", integers(draw, 3, ROWS, length, length))
+        edges = integers(draw, 128, ROWS, length, length)
+        result["edges"] = [[[number / 64 for number in row] for row in rows] for rows in edges]
+        result["padding"] = [[-10.0 * number for number in row] for row in integers(draw, 2, ROWS, length)]
     return result
 
 

@@ -3,10 +3,11 @@ rows seen from either end where a row of the batch is read backwards), a table o
 dropout that depends on the depth."""
 
 # Words: memory; place (a table of relative keys), back (reversed rows); bias (a table of scores); segment; far (relative values);
-# asks (keys that ask for the query's place); grid (a table at a place that is computed); drop; and masks.
+# asks (keys that ask for the query's place); grid (a table at a place that is computed); pair (scores of a
+# representation of pairs); drop; and masks.
 BLOCKS = ["place segment drop causal", "memory place back segment order drop", "memory bias far causal", "far asks drop short",
-          "memory place causal drop document",
-          "bias asks segment short back", "memory grid segment window", "memory place back order far"]
+          "memory place causal drop document pair",
+          "bias asks segment short back", "memory grid segment window pair", "memory place back order far"]
 MASKS = {"causal": "j <= {at} + i", "short": "j < len or j == {at} + i", "order": "{krank} <= rank",
          "document": "{kdoc} == n mod 3", "window": "not ({at} + i - j > 9) or j < 3"}
 
@@ -39,6 +40,9 @@ def build(g, text):
         params += ["steps: [R, H, E]", "v: [H, E]", "edge: [R, H]"]
         offset = "clip(j div 3 - i div 3 + j mod 2 - i mod 2, -W, W) + W"
         scores += [f"score grid = dot[E](q + v, steps[R: {offset}])", f"score edge = edge[R: {offset}]"]
+    if "pair" in words:
+        params += ["left, right: [D, G]", "pairs: [G, H]"]
+        scores.append(f"score pair = dot[G](tanh(expand[{key}](dot[D](x, left)) + expand[T](dot[D](c, right))), pairs)")
     if "segment" in words:
         params += ["s: [H, E]", "same: [G, H, E]"]
         scores.append(f"score segment = dot[E](q + s, same[G: seg != {keys('seg', 0)}])")

@@ -49,7 +49,7 @@ OPS_ELSEWHERE = {"sum_slices", "read_loss_scale", "join", "map"}
 # What the compiled specifications must cross and have; attention: its optional operands and attributes.
 LENGTHS, HEADS = {1, 2, 17, 67, 131, 197, 300}, {24, 40, 41, 64}
 OPERANDS = ["query", "key", "value", "position_query", "table", "selected_scores", "score_table", "value_table",
-            "position_key", "key_table", "index_operands", "depth"]
+            "position_key", "key_table", "pair_scores", "index_operands", "depth"]
 TERMS = set(OPERANDS[3:]) | {"back", "select", "mask", "computes_place"}
 
 
