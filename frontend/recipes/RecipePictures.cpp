@@ -1,6 +1,7 @@
 // What the data task `images` says, against the input that takes the pictures. What only the files tell (how many classes a
 // folder has, whether it is there) is found when they are read, before the first step: a recipe's files may lie elsewhere.
 #include "frontend/recipes/Crop.h"
+#include "frontend/recipes/PictureFormats.h"
 #include "frontend/recipes/Recipes.h"
 #include <algorithm>
 
@@ -41,6 +42,9 @@ void checkPictures(const CheckedRecipe &recipe, const Entry &entry, Diagnostics 
     if (!data || data->text != "images")
       continue;
     const Setting *labels = keywordOf(data, "labels"), *folder = keywordOf(data, "folder"), *norm = keywordOf(data, "norm");
+    if (const Setting *file = keywordOf(data, "file"); file && schema::isPicture(file->text))
+      diagnostics.error("T0611", file->range, "`file` of `images` must be an .npy file of bytes",
+                        "pictures of their own stand in a `folder` of classes, CLASS/NAME");
     if (folder && labels) {
       Diagnostic &error = diagnostics.error("T0616", labels->range, "`labels` and `folder` exclude each other", "of a `file`");
       error.related.push_back({folder->range, "its folders are the classes"});

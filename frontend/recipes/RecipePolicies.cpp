@@ -260,7 +260,8 @@ void reportUnsupportedCall(const std::string &key, const Setting &call, const sc
       refuse(*argument, "`" + name + "` of `" + call.text + "`" + (name == "model" ? ", pieces of sentencepiece" : ""));
     const auto format = call.text == "images" && name == "file" ? schema::unreadPictures(argument->text) : std::string_view();
     if (!format.empty())
-      refuse(*argument, std::string(format) + " files of `images`; it reads .npy files, and folders of .ppm and .pgm files");
+      refuse(*argument, std::string(format) + " files of `images`; it reads .npy files, and folders of " +
+                            std::string(schema::kPictureEnds) + " files");
   }
 }
 

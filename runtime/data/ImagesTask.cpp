@@ -1,5 +1,6 @@
 // images: pictures and their classes. Crops, flips and norms are those of torchvision (references/classification, and He et al.
 // 2015, sections 3.4 and 4.2): in training a part and its side are drawn, in an evaluation the middle is taken.
+#include "frontend/recipes/PictureFormats.h"
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Pictures.h"
 #include "runtime/data/Random.h"
@@ -54,7 +55,7 @@ public:
     std::vector<std::string> notes = lackingClasses();
     if (pictures.passedOver() > 0)
       notes.push_back(concat("'", pathIn(settings.folder, settings.file), "' has ", counted(pictures.passedOver(), "other file"),
-                             " beside its .ppm and .pgm files; they are not read"));
+                             " beside its pictures (", schema::kPictureEnds, "); they are not read"));
     return notes;
   }
 

@@ -1,7 +1,6 @@
 #include "runtime/data/Pictures.h"
 #include "frontend/recipes/PictureFormats.h"
 #include "runtime/base/Convert.h"
-#include "runtime/base/File.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>
 #include <cmath>
@@ -17,26 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint64_t kMostBytes = 1ull << 30; // of one picture
-constexpr int64_t kMostPixels = 1 << 20;    // along a side
-
-/// A whole number of a Netpbm header, behind blanks and comments; -1 where there is none.
-int64_t numberAt(const std::string &text, size_t &at) {
-  auto isBlank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-  for (; at < text.size() && (isBlank(text[at]) || text[at] == '#'); ++at)
-    if (text[at] == '#')
-      at = std::min(text.find('\n', at), text.size() - 1);
-  int64_t value = -1;
-  for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value <= kMostPixels; ++at)
-    value = 10 * std::max<int64_t>(value, 0) + (text[at] - '0');
-  return value;
-}
-
-bool isNetpbmName(const fs::path &path) {
-  std::string kind = path.extension().string();
-  for (char &c : kind)
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return path.filename().string()[0] != '.' && (kind == ".ppm" || kind == ".pgm");
+bool isPictureName(const fs::path &path) {
+  return path.filename().string()[0] != '.' && schema::isPicture(path.filename().string());
 }
 
 /// What each pixel of a side of `to` pixels is made of, of a side of `from`.
@@ -103,36 +84,6 @@ Picture resized(const Picture &picture, int64_t height, int64_t width) {
   return result;
 }
 
-Expected<Picture> readNetpbm(const std::string &path) {
-  auto read = runtime::readWholeFile(path, kMostBytes);
-  if (read.failed())
-    return read.status();
-  const std::string &text = *read;
-  if (text.size() < 2 || text[0] != 'P' || (text[1] != '6' && text[1] != '5'))
-    return inputError(path,
-                      " is no binary Netpbm file, which begins with P6 or P5; other formats are not read: convert them, or put "
-                      "the pictures into an .npy file of bytes");
-  size_t at = 2;
-  const int64_t width = numberAt(text, at), height = numberAt(text, at), most = numberAt(text, at);
-  if (width < 1 || height < 1 || width > kMostPixels || height > kMostPixels || most < 1 || most > 255)
-    return inputError(path, ": expected a width, a height and a largest value from 1 to 255 behind ", text.substr(0, 2));
-  Picture picture = {text[1] == '6' ? 3 : 1, height, width, {}};
-  const auto pixels = static_cast<size_t>(width * height), needed = pixels * static_cast<size_t>(picture.channels);
-  ++at; // one blank
-  if (at > text.size() || text.size() - at < needed)
-    return inputError(path, " ends within its pixels: ", needed, " bytes of ", width, " x ", height, " were expected");
-  picture.values.resize(needed);
-  const float scale = 255 / static_cast<float>(most);
-  for (size_t i = 0; i < needed; ++i) {
-    const auto channel = i % static_cast<size_t>(picture.channels), pixel = i / static_cast<size_t>(picture.channels);
-    const auto value = static_cast<unsigned char>(text[at + i]);
-    if (value > most)
-      return inputError(path, " has a value of ", static_cast<int64_t>(value), ", more than the ", most, " of its header");
-    picture.values[channel * pixels + pixel] = scale * static_cast<float>(value);
-  }
-  return picture;
-}
-
 Status Pictures::open(const std::string &path, const std::string &labelPath, const std::string &folder) {
   std::error_code failed;
   const std::string place = pathIn(folder, path);
@@ -157,7 +108,7 @@ Status Pictures::openFolder(const std::string &path) {
     classes.push_back(name);
     std::error_code unreadable;
     for (const auto &inner : fs::directory_iterator(outer.path(), unreadable))
-      if (isNetpbmName(inner.path())) {
+      if (isPictureName(inner.path())) {
         found.emplace_back(name, inner.path().string());
       } else {
         ++others;
@@ -173,8 +124,9 @@ Status Pictures::openFolder(const std::string &path) {
     files.push_back({file, std::lower_bound(classes.begin(), classes.end(), name) - classes.begin()});
   if (files.empty() && !unread.empty())
     return inputError("not supported yet: ", schema::unreadPictures(unread), " files of `images`, such as ", unread,
-                      "; make .ppm files of them: mogrify -format ppm */*.", unread.substr(unread.rfind('.') + 1));
-  return files.empty() ? inputError("'", path, "' has no pictures: expected folders, one for each class, of .ppm or .pgm files")
+                      "; make .png files of them: mogrify -format png */*.", unread.substr(unread.rfind('.') + 1));
+  return files.empty() ? inputError("'", path, "' has no pictures: expected folders, one for each class, of ",
+                                    schema::kPictureEnds, " files")
                        : Status();
 }
 
@@ -187,7 +139,7 @@ Status Pictures::openArray(const std::string &path, const std::string &labelPath
     return inputError(array->name(), " must have bytes (uint8) of [N, C, Y, X], [N, Y, X, C] or [N, Y, X]; numbers that are made "
                                      "already are for arrays(..)");
   for (uint64_t size : array->shape())
-    if (size < 1 || (size > kMostPixels && &size != array->shape().data()))
+    if (size < 1 || (size > kMostOfSide && &size != array->shape().data()))
       return inputError(array->name(), " has an axis of ", size, " places, which no picture has");
   if (labelPath.empty())
     return {};
@@ -230,7 +182,7 @@ Expected<Picture> Pictures::read(uint64_t index, int64_t channels) const {
     for (size_t i = 0; !first && i < values.size(); ++i)
       picture.values[i % depth * pixels + i / depth] = values[i];
   } else {
-    auto found = readNetpbm(files[index].path);
+    auto found = readPicture(files[index].path);
     if (found.failed())
       return found.status();
     picture = found.take();

@@ -1,18 +1,11 @@
 // Pictures with the numbers of their classes: a folder of folders, or an array of bytes; and their parts in another size.
 #pragma once
 #include "runtime/data/ArrayFile.h"
+#include "runtime/data/PictureFiles.h"
 #include "runtime/data/Task.h"
 #include <optional>
 
 namespace tenon::data {
-
-/// Values of [channels, height, width], dense row-major; of a file 0 to 255.
-struct Picture {
-  int64_t channels = 0, height = 0, width = 0;
-  std::vector<float> values;
-  const float *row(int64_t channel, int64_t y) const { return values.data() + (channel * height + y) * width; }
-  float *row(int64_t channel, int64_t y) { return values.data() + (channel * height + y) * width; }
-};
 
 /// A part of a picture, in pixels.
 struct Box {
@@ -25,11 +18,9 @@ Picture cutOut(const Picture &picture, const Box &box);
 /// distance of one pixel of the coarser of the two sizes ("bilinear" with antialiasing: Pillow's resize, without its rounding in
 /// between).
 Picture resized(const Picture &picture, int64_t height, int64_t width);
-/// A binary Netpbm file: "P6", three channels, or "P5", one; up to 255 of them.
-runtime::Expected<Picture> readNetpbm(const std::string &path);
 
-/// Either FOLDER/CLASS/PICTURE.ppm (or .pgm; a class whose name begins with "." is none), or an .npy file of bytes [N, C, Y, X],
-/// [N, Y, X, C] or [N, Y, X] with one of labels [N].
+/// Either FOLDER/CLASS/PICTURE.ppm (or another of schema::kPictureEnds; a class whose name begins with "." is none), or an .npy
+/// file of bytes [N, C, Y, X], [N, Y, X, C] or [N, Y, X] with one of labels [N].
 class Pictures {
 public:
   Status open(const std::string &path, const std::string &labels, const std::string &folder);

@@ -80,9 +80,9 @@ TEST(Images, AFolderOfClasses) {
   for (size_t i = 0; i < wanted.size(); ++i)
     EXPECT_FLOAT_EQ(batch.real("image", static_cast<int64_t>(i)), wanted[i] / 255) << i;
   ASSERT_EQ(task->notes().size(), 1u);
-  EXPECT_NE(task->notes()[0].find("has 1 other file beside its .ppm and .pgm files"), std::string::npos);
+  EXPECT_NE(task->notes()[0].find("has 1 other file beside its pictures (.ppm, .pgm, .png, .jpg and .jpeg)"), std::string::npos);
   written("pictures/cats/c.ppm", "GIF89a");
-  EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("c.ppm is no binary Netpbm file"),
+  EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("c.ppm begins neither as a binary Netpbm file"),
             std::string::npos);
   written("pictures/cats/c.ppm", "P6 2 1 255 abc");
   EXPECT_NE(mistakeOf(imagesOf(pathOf("pictures")), batchOf(3, 3, 1, 2)).find("c.ppm ends within its pixels"), std::string::npos);
@@ -99,6 +99,40 @@ TEST(Images, AFolderOfClasses) {
             std::string::npos);
   std::filesystem::create_directories(pathOf("nothing"));
   EXPECT_NE(mistakeOf(imagesOf(pathOf("nothing")), batchOf(1, 3, 1, 2)).find("has no pictures"), std::string::npos);
+}
+
+/// Told by their bytes, whatever their names say; what cannot be read says so with the name of the file.
+TEST(Images, OfEveryKindInOneFolder) {
+  std::filesystem::remove_all(pathOf("mixed"));
+  std::filesystem::create_directories(pathOf("mixed/a"));
+  const std::string from = TENON_TEST_PICTURES;
+  const std::pair<const char *, const char *> names[] = {{"420.jpg", "1.jpeg"},
+                                                         {"420.jpg.ppm", "2.ppm"},
+                                                         {"grey.jpg", "3.JPG"},
+                                                         {"grey.jpg.pgm", "4.pgm"},
+                                                         {"420.jpg.ppm", "5.png"}};
+  for (const auto &[name, here] : names)
+    std::filesystem::copy_file(from + name, pathOf("mixed/a/") + here);
+  Batch batch = batchOf(5, 3, 21, 29, 1);
+  auto task = openFor(imagesOf(pathOf("mixed")), batch, Part::HeldOut);
+  ASSERT_TRUE(task && task->fillEvaluation(0, batch.tensors).ok());
+  EXPECT_TRUE(task->notes().empty());
+  const int64_t size = 3 * 21 * 29;
+  auto differing = [&](int64_t one, int64_t other) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < size; ++i)
+      count += batch.real("image", one * size + i) != batch.real("image", other * size + i);
+    return count;
+  };
+  EXPECT_TRUE(differing(0, 1) == 0 && differing(0, 4) == 0 && differing(2, 3) == 0 && differing(0, 2) > 0);
+  for (int64_t i = 0; i < size / 3; ++i)
+    ASSERT_EQ(batch.real("image", 2 * size + i), batch.real("image", 2 * size + size / 3 + i)); // grey fills all channels
+  EXPECT_NE(mistakeOf(imagesOf(pathOf("mixed")), batchOf(5, 1, 21, 29)).find(" has 3 channels, and the input takes 1"),
+            std::string::npos);
+  std::filesystem::resize_file(pathOf("mixed/a/3.JPG"), 400);
+  EXPECT_NE(mistakeOf(imagesOf(pathOf("mixed")), batchOf(5, 3, 21, 29))
+                .find("mixed/a/3.JPG cannot be read as JPEG (Premature end of JPEG file); make it anew, or remove it"),
+            std::string::npos);
 }
 
 TEST(Images, ArraysWithChannelsFirstOrLast) {

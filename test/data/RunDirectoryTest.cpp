@@ -182,6 +182,8 @@ TEST_F(RunFiles, FingerprintsOfPictures) {
   std::filesystem::create_directories(folder + "/pictures/a");
   write("pictures/a/1.pgm", "P5 1 1 255\n1");
   write("pictures/a/2.pgm", "P5 1 1 255\n2");
+  write("pictures/a/3.JPG", "JPEG"); // not even opened as a picture
+  write("pictures/a/4.png", "PNG");
   auto printed = [&] {
     std::vector<FileFingerprint> prints;
     EXPECT_TRUE(tenon::data::fingerprintFiles({folder + "/pictures"}, prints).ok());
@@ -189,13 +191,19 @@ TEST_F(RunFiles, FingerprintsOfPictures) {
   };
   const std::vector<FileFingerprint> before = printed();
   ASSERT_EQ(before.size(), 1u);
-  EXPECT_EQ(before[0].bytes, 24u);
+  EXPECT_EQ(before[0].bytes, 31u);
   write("pictures/a/other", "no picture");
   EXPECT_EQ(changedFiles(before, printed()), "");
   write("pictures/a/2.pgm", "P5 1 1 255\n3");
   EXPECT_EQ(changedFiles(before, printed()), folder + "/pictures has other pictures");
   write("pictures/a/2.pgm", "P5 1 1 255\n2");
   EXPECT_EQ(changedFiles(before, printed()), "");
+  for (const auto &[name, bytes] : {std::pair{"3.JPG", "JPEG"}, {"4.png", "PNG"}}) {
+    write(std::string("pictures/a/") + name, "other");
+    EXPECT_EQ(changedFiles(before, printed()), folder + "/pictures has other pictures") << name;
+    write(std::string("pictures/a/") + name, bytes);
+    EXPECT_EQ(changedFiles(before, printed()), "");
+  }
   std::filesystem::rename(folder + "/pictures/a", folder + "/pictures/b");
   EXPECT_EQ(changedFiles(before, printed()), folder + "/pictures has other pictures");
 }

@@ -37,6 +37,10 @@ bool tryJsonl(Random &random, const std::string &folder);
 bool tryRows(Random &random, const std::string &folder);
 bool tryPictures(Random &random, const std::string &folder);
 
+// Packed pictures, from FuzzPacked.cpp: of these sides and any kind, damaged before or behind the packing.
+std::string makePng(Random &random, uint64_t width, uint64_t height, bool isDamaged);
+std::string makeJpeg(Random &random, uint64_t width, uint64_t height, bool isDamaged);
+
 /// Ends the program with a finding where the property of accepted inputs does not hold.
 void require(bool holds, const char *property);
 

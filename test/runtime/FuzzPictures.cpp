@@ -1,4 +1,4 @@
-// Pictures from outside, for fuzz-readers: Netpbm files in folders, and arrays of bytes with their labels.
+// Pictures from outside, for fuzz-readers: Netpbm, PNG and JPEG files in folders, and arrays of bytes with their labels.
 #include "test/runtime/FuzzEntry.h"
 #include <filesystem>
 
@@ -25,17 +25,27 @@ std::string randomBytes(Random &random, size_t count) {
   return bytes;
 }
 
+std::string makeNetpbm(Random &random, uint64_t width, uint64_t height, bool isDamaged) {
+  const bool gray = random.below(2);
+  std::string text =
+      runtime::concat(gray ? "P5" : "P6", random.below(2) ? " # a comment\n" : "\n", width, " ", height, "\n255\n") +
+      randomBytes(random, width * height * (gray ? 1 : 3));
+  if (isDamaged)
+    mutate(text, random);
+  return text;
+}
+
 void writeFolder(Random &random, const std::string &folder, bool isDamaged) {
   for (const char *name : {"cats", "dogs"}) {
     std::filesystem::create_directories(folder + "/" + name);
-    const uint64_t across = 1 + random.below(9), down = 1 + random.below(9);
-    const bool gray = random.below(2);
-    std::string text =
-        runtime::concat(gray ? "P5" : "P6", random.below(2) ? " # a comment\n" : "\n", across, " ", down, "\n255\n") +
-        randomBytes(random, across * down * (gray ? 1 : 3));
-    if (isDamaged)
-      mutate(text, random);
-    writeAll(folder + "/" + name + (gray ? "/a.pgm" : "/a.ppm"), text);
+    const uint64_t across = 1 + random.below(9), down = 1 + random.below(9), kind = random.below(3);
+    const std::string place = folder + "/" + name + "/a.";
+    if (kind == 0)
+      writeAll(place + "pgm", makeNetpbm(random, across, down, isDamaged));
+    else if (kind == 1)
+      writeAll(place + "png", makePng(random, across, down, isDamaged));
+    else
+      writeAll(place + "JPEG", makeJpeg(random, across * 4, down * 3, isDamaged));
   }
 }
 
@@ -56,7 +66,7 @@ bool tryPictures(Random &random, const std::string &folder) {
   const std::string place = folder + "/pictures";
   std::filesystem::remove_all(place);
   std::filesystem::create_directories(place);
-  const bool isFolder = random.below(2), isDamaged = random.below(4) != 0;
+  const bool isFolder = random.below(4) != 0, isDamaged = random.below(4) != 0;
   (isFolder ? writeFolder : writeArrays)(random, place, isDamaged);
   data::TaskSettings settings;
   settings.name = "images";
