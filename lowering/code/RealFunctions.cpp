@@ -37,7 +37,7 @@ Value emitExpAtMostOne(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// At most 1 ulp; 0 where the result is below the normal range, inf above it.
-Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value y = exponential(l, x);
   y = l.select(l.less(x, l.real(-87.33654)), l.real(0.0), y);
@@ -61,7 +61,7 @@ Value emitTanh(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// Two branches at 475/512: an odd polynomial, and 1 - exp(polynomial). At most 2 ulp.
-Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value sign = l.andI(l.bits(x), l.integer(kSign));
   Value t = l.asReal(l.xorI(l.bits(x), sign));
@@ -82,7 +82,7 @@ Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// Exponent and mantissa in [sqrt(1/2), sqrt(2)), polynomial (Cephes logf). At most 2 ulp; -inf at 0, NaN below, inf at inf.
-Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value bits = l.bits(x);
   Value offset = l.subI(bits, l.integer(0x3f3504f3)); // bits of sqrt(1/2)
@@ -105,7 +105,7 @@ Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// Reduction by pi/2 in three parts; at most 2 ulp (of 1) for |x| <= 65536, less exact beyond.
-Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
+static Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
   Lanes l(builder, x);
   Value magic = l.real(12582912.0);
   Value biased = l.fma(x, l.real(0.636619772367581343), magic);
@@ -128,7 +128,7 @@ Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
 
 /// |x| > 1: pi/2 - atan(1 / |x|), pi/2 in two parts; below: odd polynomial, a minimax of the relative error (2e-8, Lawson's
 /// iteration in f64). At most 1.6 ulp, tried over all numbers.
-Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value sign = l.andI(l.bits(x), l.integer(kSign));
   Value size = l.asReal(l.xorI(l.bits(x), sign));
@@ -144,7 +144,7 @@ Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// |x|^y as exp(y log|x|) in f64: the logarithm by the series of atanh, relative error below 1e-11, so at most 1 ulp of f32.
-Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
+static Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
   Lanes l(builder, x);
   const double infinity = std::numeric_limits<double>::infinity();
   Type f64 = l.shaped(builder.getF64Type()), i64 = l.shaped(builder.getI64Type()), f32 = l.shape;
