@@ -1,5 +1,5 @@
 #include "lowering/code/RealFunctions.h"
-#include "lowering/code/RealLanes.h"
+#include "lowering/artifact/RealLanes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
@@ -56,7 +56,7 @@ Value emitTanh(ImplicitLocOpBuilder &builder, Value x) {
   Value doubled = l.add(size, size);
   Value e = exponential(l, l.select(l.less(doubled, l.real(40.0)), doubled, l.real(40.0)));
   Value large = l.sub(l.real(1.0), l.div(l.real(2.0), l.add(e, l.real(1.0))));
-  large = l.asReal(arith::OrIOp::create(builder, l.bits(large), sign));
+  large = l.asReal(l.orI(l.bits(large), sign));
   return l.select(arith::CmpFOp::create(builder, arith::CmpFPredicate::OGE, size, l.real(0.625)), large, small); // NaN: small
 }
 
@@ -76,7 +76,7 @@ static Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
   // Beyond 4 the result is 1 and the polynomial of no use.
   far = l.select(l.greater(t, l.real(4.0)), l.real(-80.0), far);
   Value large = l.sub(l.real(1.0), exponential(l, far));
-  large = l.asReal(arith::OrIOp::create(builder, l.bits(large), sign));
+  large = l.asReal(l.orI(l.bits(large), sign));
   Value p = l.polynomial(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
   return l.select(l.greater(t, l.real(0.927734375)), large, l.fma(p, x, x));
 }
@@ -140,7 +140,7 @@ static Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
   Value near = l.fma(l.mul(p, s), r, r);
   Value far = l.sub(l.real(1.57079637), l.add(near, l.real(4.37113883e-8)));
   Value y = l.select(isFar, far, near);
-  return l.asReal(arith::OrIOp::create(builder, l.bits(y), sign));
+  return l.asReal(l.orI(l.bits(y), sign));
 }
 
 /// |x|^y as exp(y log|x|) in f64: the logarithm by the series of atanh, relative error below 1e-11, so at most 1 ulp of f32.

@@ -1,7 +1,7 @@
 // All series are those of Taylor, with as many terms as the reduced argument takes for an error below half a unit of the last
 // place; what is left is that of the reduction and of rounding.
 #include "lowering/code/WideFunctions.h"
-#include "lowering/code/RealLanes.h"
+#include "lowering/artifact/RealLanes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
