@@ -1,7 +1,6 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/TensorSizes.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 

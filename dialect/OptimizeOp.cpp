@@ -1,4 +1,5 @@
 // The optimizer's settings: what they may be, by the table of rules.
+#include "dialect/ElementModel.h"
 #include "dialect/OptimizeSettings.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -157,7 +158,7 @@ LogicalResult OptimizeOp::verify() {
   if (any && !(growth >= 1 && backoff > 0 && backoff <= 1 && every >= 1)) // C8
     return emitOpError("expects scale_growth and scale_every of 1 or more and scale_backoff up to 1, got ")
            << growth << ", " << every << " and " << backoff;
-  auto scalar = RankedTensorType::get({}, Float64Type::get(getContext()));
+  auto scalar = RankedTensorType::get({}, scalarReal(getContext()));
   for (Value result : getResults())
     if (result.getType() != scalar) // C7
       return emitOpError("expects results of ") << scalar << ", got " << result.getType();

@@ -50,6 +50,8 @@ constexpr unsigned writtenBits(std::string_view name) {
 }
 /// In which reals lie in memory and are computed unless a policy or a text says so.
 constexpr runtime::DataType kUsualReal = runtime::DataType::F32;
+/// In which everything is computed with --f64, and numbers of which a step or a tensor has one (scalarReal of the dialect).
+constexpr runtime::DataType kWidestReal = runtime::DataType::F64;
 constexpr bool isUsualReal(std::string_view name) { return writtenReal(name) == kUsualReal; }
 /// Whether it is another one.
 constexpr bool isOtherReal(std::string_view name) { return isWrittenReal(name) && !isUsualReal(name); }

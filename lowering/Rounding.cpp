@@ -10,7 +10,8 @@ bool checkRounding(const Program &program, const Setting *given, ast::Range plac
     diagnostics.error("T0690", place,
                       "not supported yet: `compute = tf32` on the target " + target.name().str() +
                           ", whose processors multiply f32 as fast",
-                      "f32 or bf16, or a GPU as target");
+                      std::string(runtime::nameOf(kUsualReal)).append(" or ").append(runtime::nameOf(runtime::DataType::BF16)) +
+                          ", or a GPU as target");
     return false;
   }
   static const std::map<std::string, std::string> none;

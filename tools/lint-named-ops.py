@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Passes ask an op's interfaces and traits and have no list of ops (law L11 of docs/architecture.md).
+"""Passes ask an op's interfaces and traits and have no list of ops (law L11 of docs/architecture.md); C++ code asks the table of
+element types and does not spell their names.
 
 lint-named-ops.py [--root DIR]
 
@@ -7,7 +8,8 @@ Reads the folders of differentiation, saving, mixed precision, selection, planni
 kernels; of each file every place that decides by the name of an op: isa<XOp>, dyn_cast<XOp>, getDefiningOp<XOp>, getOps<XOp>, a
 walk over XOp, a case of a TypeSwitch. May be named: the ops of the structure, which are the forms themselves; in generators those
 of scalar code, which they translate; in a file what it makes or takes apart by its own description. Rewrites name what they
-rewrite. Prints every other one, then the counts.
+rewrite. Of all C++ files outside of tests every literal "f64", "f32", "f16" or "bf16": the names stand in the table of types
+(runtime/base/DataType.h), code says runtime::nameOf of a row or asks what the row says. Prints every other one, then the counts.
 """
 import argparse
 import os
@@ -52,6 +54,14 @@ FILES = {
     "lowering/gpu/LaneCode.cpp": {"NestOp", "GemmOp"},  # between whose scalar ops values are
     "dialect/ElementCode.cpp": set(),
 }
+TYPED = ("dialect", "frontend", "lowering", "runtime", "tools")
+# Which files may spell the name of an element type, and why.
+SPELLED = {
+    "runtime/base/DataType.h",  # the table
+    "frontend/recipes/RecipeNumerics.cpp",  # keywords of policy(..), which are called like the types that they are exceptions in
+    "tools/tenon/ForeignOptions.cpp",  # options of other programs
+}
+TYPE = re.compile(r'"(?:f64|f32|f16|bf16)"')
 DECISION = re.compile(r"\b(?:isa|isa_and_nonnull|dyn_cast|dyn_cast_or_null|getDefiningOp|getOps|IsaPred)<([^>()]*Op\b[^>()]*)>"
                       r"|(?:walk|Case)\(\[[^\]]*\]\((\w+Op)\b")
 
@@ -74,6 +84,18 @@ def sources(root):
                     yield path, shared
 
 
+def spelled(root):
+    """Path, line number and literal of each name of an element type that is no part of a comment."""
+    for folder in TYPED:
+        for place, _, names in os.walk(os.path.join(root, folder)):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(place, name), root)
+                if name.endswith((".cpp", ".h")) and path not in SPELLED:
+                    with open(os.path.join(root, path), encoding="utf-8") as file:
+                        for number, line in enumerate(file, 1):
+                            yield from ((path, number, literal) for literal in TYPE.findall(re.sub(r"(?<!:)//.*", "", line)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default=ROOT)
@@ -87,6 +109,9 @@ def main():
                 if name not in STRUCTURE | shared | FILES.get(path, set()) | {"ModuleOp"}:
                     print(f"{path}:{line}: decides by the name of {name}: ask an interface or a trait")
                     wrong += 1
+    for path, line, literal in spelled(root):
+        print(f"{path}:{line}: spells the element type {literal}: say runtime::nameOf, or ask the table of types")
+        wrong += 1
     print(f"{len(files)} files, {decisions} decisions by the name of an op, {wrong} wrong")
     return 1 if wrong or not decisions else 0
 

@@ -6,8 +6,9 @@ lint-ops.py [--dialect DIR] [--tests DIR]
   --tests    the folder of the stages' tests (default: test/lowering)
 
 An op is there where a line that has to match says tenon.NAME: no label, which only says where to look, no -NOT, and no line of
-a prefix that no FileCheck of the file reads. Each op: somewhere. An op with a gradient: in differentiate/, and there in a file
-saved-*, which shows what a stack keeps for it. A kernel: in select-kernels/, where it stays or is made, and in schedule/, with
+a prefix that no FileCheck of the file reads. Each op: somewhere. An op with a gradient: in differentiate/. Each that may
+stand in a stack when it is decided what that keeps (with a gradient or elements, what reads memory, an address): there in a file
+saved-*, which shows what is kept for it. A kernel: in select-kernels/, where it stays or is made, and in schedule/, with
 its places. An op with elements: in select-kernels/, which shows its scalar code. What else can stand in the kernel form: in
 schedule/, the scalar ops of KernelOps.td as they are; reads and writes (MemoryOpInterface) become places, and what reads whole
 rows or contracts becomes a launch of its own. An op that is gone after a pass counts where its function has lines that are
@@ -25,13 +26,17 @@ OP = re.compile(r'^def Tenon_\w+Op : (Tenon_\w+)<"(\w+)"(.*?)[{;]', re.M | re.S)
 CLASS = re.compile(r"^class (Tenon_\w+)<[^;{]*;|^class (Tenon_\w+)<.*?\{$", re.M | re.S)
 SUFFIX = r"(?:-(NEXT|SAME|DAG|EMPTY|LABEL|NOT|COUNT-\d+))?(?:\{LITERAL\})?:"
 MADE = re.compile(r'^\s*(?:%.* = )?"?tenon\.(\w+)')
-# Folder, beginning of the file's name, what the definition of an op says that has to be there, whether it is gone then.
+SAVED = ("DifferentiableOpInterface", "ElementOpInterface", "Tenon_ReadsMemory", "Tenon_Address")
+# Folder, beginning of the file's name, what the definition of an op says that has to be there (one of it), whether it is gone
+# then.
 STAGES = (("", "", "", False), ("differentiate", "", "DifferentiableOpInterface", False),
-          ("differentiate", "saved-", "DifferentiableOpInterface", False), ("select-kernels", "", "ElementOpInterface", True),
+          ("differentiate", "saved-", SAVED, False), ("select-kernels", "", "ElementOpInterface", True),
           ("select-kernels", "", "KernelOpInterface", False), ("schedule", "", "KernelOpInterface", False),
           ("schedule", "", "KernelOps.td", False), ("schedule", "", "MemoryOpInterface", True),
           ("schedule", "", "Tenon_ReadsRows", True), ("schedule", "", "Tenon_Contraction", True))
-UNSAVED = {"stack", "attend"}  # a stack is what keeps; attend is gone before anything is kept
+# A stack is what keeps, and skip ends a round of it; attend is gone before anything is kept; the loss scale is read outside of
+# loops; the others are made later: of the parts of attention, of parameters in two halves, of blocks of rounds, of places.
+UNSAVED = {"stack", "skip", "attend", "read_loss_scale", "map", "join", "regroup", "place"}
 
 
 def ops(folder):
@@ -112,7 +117,8 @@ def main():
         where = f"{folder}/{prefix + '*' if prefix else ''}" if folder else "any test of a stage"
         for name, says in sorted(all_ops.items()):
             stays = interface == "MemoryOpInterface" and "KernelOpInterface" in says  # a launch that appends
-            if interface not in says or stays or folder == "differentiate" and name in UNSAVED:
+            asked = any(part in says for part in ((interface,) if isinstance(interface, str) else interface))
+            if not asked or stays or folder == "differentiate" and name in UNSAVED:
                 continue
             if name not in found:
                 print(f"tenon.{name}: in no compared line of {where}")

@@ -72,7 +72,7 @@ RealRange larger(const RealRange &a, const RealRange &b) {
 
 } // namespace
 
-RealRange anyReal() { return {-kInfinity, kInfinity, true}; }
+static RealRange anyReal() { return {-kInfinity, kInfinity, true}; }
 
 std::vector<NodeId> RealRanges::needed(NodeId id) const {
   const Node &node = entry.nodes[id];

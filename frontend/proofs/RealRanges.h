@@ -14,7 +14,6 @@ struct RealRange {
   bool mayBeNan = true;
   bool operator==(const RealRange &) const = default;
 };
-RealRange anyReal();
 
 class RealRanges {
 public:

@@ -182,11 +182,6 @@ bool works(std::string_view family, std::string_view name) {
   return function && function->works;
 }
 
-bool decays(std::string_view schedule) {
-  const Function *function = find("schedule", schedule);
-  return function && !function->oneOf.empty();
-}
-
 std::string working(std::string_view family, std::string_view last) {
   std::vector<std::string_view> names;
   for (const Function &function : functions())

@@ -82,7 +82,5 @@ std::vector<std::string> names(std::string_view family);
 bool works(std::string_view family, std::string_view name);
 /// The names of those that work, for messages: "adam, sgd and noam".
 std::string working(std::string_view family, std::string_view last = "and");
-/// Whether a schedule falls towards an end, which it must be told.
-bool decays(std::string_view schedule);
 
 } // namespace tenon::schema

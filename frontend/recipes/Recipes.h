@@ -2,7 +2,7 @@
 // parameters.
 #pragma once
 #include "frontend/Diagnostics.h"
-#include "frontend/Program.h"
+#include "frontend/ElementTypes.h"
 #include <functional>
 #include <optional>
 
@@ -95,7 +95,7 @@ std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, 
 
 /// The types of a recipe's numerics policy; those of a recipe without one, or of no recipe, are f32.
 struct NumericsPolicy {
-  std::string params = "f32", compute = "f32", reduce = "f32";
+  std::string params{runtime::nameOf(kUsualReal)}, compute = params, reduce = params;
   /// All f64, which is what --f64 does.
   bool isDouble() const;
 };

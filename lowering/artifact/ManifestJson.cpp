@@ -39,7 +39,8 @@ json::Object tensorJson(const Entry &entry, const std::string &name, const Value
 }
 
 json::Object scalarJson(const std::string &name) {
-  return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
+  return json::Object{
+      {"name", name}, {"dtype", std::string(runtime::nameOf(kWidestReal))}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
 json::Object layoutJson(const Panels &panels) {

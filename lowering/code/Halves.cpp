@@ -1,5 +1,5 @@
 #include "lowering/code/Halves.h"
-#include "lowering/code/RealLanes.h"
+#include "lowering/artifact/RealLanes.h"
 
 using namespace mlir;
 
@@ -9,7 +9,7 @@ std::pair<Value, Value> splitHalves(ImplicitLocOpBuilder &builder, Value real) {
   Lanes lanes(builder, real);
   Type i16 = lanes.shaped(builder.getI16Type());
   Value bits = lanes.bits(real);
-  Value quiet = arith::OrIOp::create(builder, lanes.andI(bits, lanes.integer(int32_t(0xffff0000))), lanes.integer(0x00400000));
+  Value quiet = lanes.orI(lanes.andI(bits, lanes.integer(int32_t(0xffff0000))), lanes.integer(0x00400000));
   Value magnitude = lanes.andI(bits, lanes.integer(0x7fffffff));
   Value isNumber = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, magnitude, lanes.integer(0x7f800001));
   bits = lanes.select(isNumber, bits, quiet);

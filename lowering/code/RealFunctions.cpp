@@ -1,7 +1,6 @@
 #include "lowering/code/RealFunctions.h"
-#include "lowering/code/RealLanes.h"
+#include "lowering/artifact/RealLanes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
 using namespace mlir;
@@ -37,7 +36,7 @@ Value emitExpAtMostOne(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// At most 1 ulp; 0 where the result is below the normal range, inf above it.
-Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value y = exponential(l, x);
   y = l.select(l.less(x, l.real(-87.33654)), l.real(0.0), y);
@@ -56,12 +55,12 @@ Value emitTanh(ImplicitLocOpBuilder &builder, Value x) {
   Value doubled = l.add(size, size);
   Value e = exponential(l, l.select(l.less(doubled, l.real(40.0)), doubled, l.real(40.0)));
   Value large = l.sub(l.real(1.0), l.div(l.real(2.0), l.add(e, l.real(1.0))));
-  large = l.asReal(arith::OrIOp::create(builder, l.bits(large), sign));
+  large = l.asReal(l.orI(l.bits(large), sign));
   return l.select(arith::CmpFOp::create(builder, arith::CmpFPredicate::OGE, size, l.real(0.625)), large, small); // NaN: small
 }
 
 /// Two branches at 475/512: an odd polynomial, and 1 - exp(polynomial). At most 2 ulp.
-Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value sign = l.andI(l.bits(x), l.integer(kSign));
   Value t = l.asReal(l.xorI(l.bits(x), sign));
@@ -76,13 +75,13 @@ Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
   // Beyond 4 the result is 1 and the polynomial of no use.
   far = l.select(l.greater(t, l.real(4.0)), l.real(-80.0), far);
   Value large = l.sub(l.real(1.0), exponential(l, far));
-  large = l.asReal(arith::OrIOp::create(builder, l.bits(large), sign));
+  large = l.asReal(l.orI(l.bits(large), sign));
   Value p = l.polynomial(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
   return l.select(l.greater(t, l.real(0.927734375)), large, l.fma(p, x, x));
 }
 
 /// Exponent and mantissa in [sqrt(1/2), sqrt(2)), polynomial (Cephes logf). At most 2 ulp; -inf at 0, NaN below, inf at inf.
-Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value bits = l.bits(x);
   Value offset = l.subI(bits, l.integer(0x3f3504f3)); // bits of sqrt(1/2)
@@ -105,7 +104,7 @@ Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
 }
 
 /// Reduction by pi/2 in three parts; at most 2 ulp (of 1) for |x| <= 65536, less exact beyond.
-Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
+static Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
   Lanes l(builder, x);
   Value magic = l.real(12582912.0);
   Value biased = l.fma(x, l.real(0.636619772367581343), magic);
@@ -128,7 +127,7 @@ Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
 
 /// |x| > 1: pi/2 - atan(1 / |x|), pi/2 in two parts; below: odd polynomial, a minimax of the relative error (2e-8, Lawson's
 /// iteration in f64). At most 1.6 ulp, tried over all numbers.
-Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
+static Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);
   Value sign = l.andI(l.bits(x), l.integer(kSign));
   Value size = l.asReal(l.xorI(l.bits(x), sign));
@@ -140,11 +139,11 @@ Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
   Value near = l.fma(l.mul(p, s), r, r);
   Value far = l.sub(l.real(1.57079637), l.add(near, l.real(4.37113883e-8)));
   Value y = l.select(isFar, far, near);
-  return l.asReal(arith::OrIOp::create(builder, l.bits(y), sign));
+  return l.asReal(l.orI(l.bits(y), sign));
 }
 
 /// |x|^y as exp(y log|x|) in f64: the logarithm by the series of atanh, relative error below 1e-11, so at most 1 ulp of f32.
-Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
+static Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
   Lanes l(builder, x);
   const double infinity = std::numeric_limits<double>::infinity();
   Type f64 = l.shaped(builder.getF64Type()), i64 = l.shaped(builder.getI64Type()), f32 = l.shape;
@@ -186,16 +185,11 @@ Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
 using Emitter = Value (*)(ImplicitLocOpBuilder &, ValueRange);
 
 static Emitter emitterOf(Operation &op) {
-  return llvm::TypeSwitch<Operation *, Emitter>(&op)
-      .Case([](math::ExpOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitExp(builder, x[0]); }; })
-      .Case([](math::LogOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitLog(builder, x[0]); }; })
-      .Case([](math::TanhOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitTanh(builder, x[0]); }; })
-      .Case([](math::ErfOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitErf(builder, x[0]); }; })
-      .Case([](math::SinOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitSinCos(builder, x[0], false); }; })
-      .Case([](math::CosOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitSinCos(builder, x[0], true); }; })
-      .Case([](math::AtanOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitAtan(builder, x[0]); }; })
-      .Case([](math::PowFOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitPow(builder, x[0], x[1]); }; })
-      .Default([](Operation *) -> Emitter { return nullptr; });
+#define TENON_FUNCTION(name, library, real, wide, picoseconds)                                                                   \
+  if (isa<math::name>(op))                                                                                                       \
+    return [](ImplicitLocOpBuilder &builder, ValueRange x) -> Value { return real; };
+#include "lowering/code/Functions.def"
+  return nullptr;
 }
 
 bool hasRealFunction(Operation &op) { return emitterOf(op); }

@@ -10,14 +10,8 @@ bool hasRealFunction(mlir::Operation &op);
 /// One of these on f32; null for other ops.
 mlir::Value emitRealFunction(mlir::ImplicitLocOpBuilder &builder, mlir::Operation &op, mlir::ValueRange operands);
 
-mlir::Value emitExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 /// For x that is at most 0, or rounding errors above it, or NaN.
 mlir::Value emitExpAtMostOne(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 mlir::Value emitTanh(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
-mlir::Value emitErf(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
-mlir::Value emitLog(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
-mlir::Value emitSinCos(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, bool cosine);
-mlir::Value emitAtan(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
-mlir::Value emitPow(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, mlir::Value y);
 
 } // namespace tenon

@@ -15,20 +15,24 @@ static Value word(ImplicitLocOpBuilder &builder, int64_t value) {
   return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
 }
 
-void initBarrier(ImplicitLocOpBuilder &builder, Value barrier, int64_t arrivals) {
+/// A barrier in shared memory (8 bytes) for `arrivals` of each phase, which one thread makes; fenceBarriers shows it to the
+/// engine of copies, a barrier of the block to other threads.
+static void initBarrier(ImplicitLocOpBuilder &builder, Value barrier, int64_t arrivals) {
   call(builder, "mbarrier.init.shared", {}, {barrier, word(builder, arrivals)});
 }
-void fenceBarriers(ImplicitLocOpBuilder &builder) { call(builder, "fence.mbarrier_init.release.cluster", {}, {}); }
+static void fenceBarriers(ImplicitLocOpBuilder &builder) { call(builder, "fence.mbarrier_init.release.cluster", {}, {}); }
 
-void arriveAt(ImplicitLocOpBuilder &builder, Value barrier) {
+static void arriveAt(ImplicitLocOpBuilder &builder, Value barrier) {
   call(builder, "mbarrier.arrive.scope.cta.space.cta", builder.getI64Type(), {barrier, word(builder, 1)});
 }
-void arriveExpecting(ImplicitLocOpBuilder &builder, Value barrier, int64_t bytes) {
+/// Arrives, and lets the phase last until so many bytes have come, too.
+static void arriveExpecting(ImplicitLocOpBuilder &builder, Value barrier, int64_t bytes) {
   call(builder, "mbarrier.arrive.expect.tx.scope.cta.space.cta", builder.getI64Type(), {barrier, word(builder, bytes)});
 }
 
-/// The instruction may give up before the phase is complete.
-void waitAt(ImplicitLocOpBuilder &builder, Value barrier, Value parity) {
+/// Until the phase of this parity (i32, 0 for the first one) is complete. The one before the first has parity 1 and is. The
+/// instruction may give up before.
+static void waitAt(ImplicitLocOpBuilder &builder, Value barrier, Value parity) {
   auto loop = scf::WhileOp::create(builder, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
@@ -39,7 +43,8 @@ void waitAt(ImplicitLocOpBuilder &builder, Value barrier, Value parity) {
   scf::YieldOp::create(builder, ValueRange());
 }
 
-Value electLane(ImplicitLocOpBuilder &builder) {
+/// i1: true in one lane of a warp, all of which get here.
+static Value electLane(ImplicitLocOpBuilder &builder) {
   Type i32 = builder.getI32Type();
   Type both = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, builder.getI1Type()});
   return LLVM::ExtractValueOp::create(builder, call(builder, "elect.sync", both, word(builder, -1)).getResult(0), 1);
@@ -135,7 +140,8 @@ RegisterShares::RegisterShares(int64_t consumers, int64_t consumer)
 
 bool RegisterShares::fit() const { return consumer % 8 == 0 && consumer <= kMost && producer >= kLeast; }
 
-void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers) {
+/// From here on a thread has so many registers of the `before` that it had; all threads of a warpgroup get here.
+static void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers) {
   if (before != registers)
     call(builder, Twine("setmaxnreg.") + (registers > before ? "inc" : "dec") + ".sync.aligned.u32", {},
          word(builder, registers));

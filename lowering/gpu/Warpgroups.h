@@ -10,17 +10,6 @@ constexpr int64_t kWarpgroup = 128, kMostShared = 227 << 10;
 /// Of an H100 or H200 (SXM): so many blocks that take all of one have one each.
 constexpr int64_t kProcessors = 132;
 
-/// A barrier in shared memory (8 bytes) for `arrivals` of each phase, which one thread makes; fenceBarriers shows it to the
-/// engine of copies, a barrier of the block to other threads.
-void initBarrier(ImplicitLocOpBuilder &builder, Value barrier, int64_t arrivals);
-void fenceBarriers(ImplicitLocOpBuilder &builder);
-void arriveAt(ImplicitLocOpBuilder &builder, Value barrier);
-/// Arrives, and lets the phase last until so many bytes have come, too.
-void arriveExpecting(ImplicitLocOpBuilder &builder, Value barrier, int64_t bytes);
-/// Until the phase of this parity (i32, 0 for the first one) is complete. The one before the first has parity 1 and is.
-void waitAt(ImplicitLocOpBuilder &builder, Value barrier, Value parity);
-/// i1: true in one lane of a warp, all of which get here.
-Value electLane(ImplicitLocOpBuilder &builder);
 /// Waits for so many threads of the block, a multiple of 32, at its barrier of this number (i32), which is not 0; or is one of
 /// them and does not wait.
 void barrierOf(ImplicitLocOpBuilder &builder, Value number, int64_t threads);
@@ -75,8 +64,6 @@ struct RegisterShares {
   int64_t start, producer, consumer;
   bool fit() const;
 };
-/// From here on a thread has so many registers of the `before` that it had; all threads of a warpgroup get here.
-void changeRegisters(ImplicitLocOpBuilder &builder, int64_t before, int64_t registers);
 
 /// The parts of a block: thread 0 makes barriers, then `consumers` threads and one thread of a last warp, or with `shares` of a
 /// last warpgroup, do their work.

@@ -1,4 +1,5 @@
 // The optimizer step at the end of a differentiated function. See Passes.td.
+#include "dialect/ElementModel.h"
 #include "dialect/OptimizeSettings.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,7 +40,7 @@ LogicalResult addOptimizer(func::FuncOp function) {
   Block &block = function.getBody().front();
   int64_t outputs = llvm::range_size(block.getOps<OutputOp>());
   OpBuilder builder(block.getTerminator());
-  auto scalar = RankedTensorType::get({}, builder.getF64Type());
+  auto scalar = RankedTensorType::get({}, scalarReal(builder.getContext()));
   auto written = described.getAs<LocationAttr>("location");
   const Location location = written ? Location(written) : function.getLoc();
   auto op = OptimizeOp::create(builder, location, scalar, scalar, rule, settings);

@@ -76,17 +76,6 @@ Expected<std::shared_ptr<const Artifact>> Artifact::openFile(const std::string &
   return std::shared_ptr<const Artifact>(artifact);
 }
 
-Expected<std::shared_ptr<const Artifact>> Artifact::fromTable(const TnArtifact *table, std::string_view tierName,
-                                                              Device &device) {
-  auto code = device.adopt(table);
-  if (!code.ok())
-    return code.status();
-  std::shared_ptr<Artifact> artifact(new Artifact(device, code.take()));
-  if (Status status = artifact->read(tierName, true); status.failed())
-    return status;
-  return std::shared_ptr<const Artifact>(artifact);
-}
-
 Status Artifact::read(std::string_view tierName, bool runs) {
   if (!table)
     return inputError("the artifact has no table");

@@ -19,9 +19,6 @@ public:
   /// For its manifest and its parameters, which lie on the host: as `open` where the host runs its code, else no code of it runs,
   /// be it for another device or for processors with what this one lacks.
   static Expected<std::shared_ptr<const Artifact>> describe(const std::string &path, std::string_view tierName = {});
-  /// An artifact linked into the program. The table must outlive the result.
-  static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {},
-                                                             Device &device = hostDevice());
   Artifact(const Artifact &) = delete;
   Artifact &operator=(const Artifact &) = delete;
 
@@ -35,7 +32,7 @@ public:
   /// Index into manifest().entries, -1 if there is none of that name.
   int entryIndex(std::string_view name) const;
   const TnEntry &entry(int index) const { return *entries[index]; }
-  const std::string &path() const { return libraryPath; } // empty for fromTable
+  const std::string &path() const { return libraryPath; }
   const std::string &directory() const { return libraryDirectory; }
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/base/DataType.h"
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -21,6 +22,24 @@ template <typename T> constexpr bool isShort = std::is_same_v<T, Half> || std::i
 struct Truth {
   unsigned char byte;
 };
+
+/// Whether `types` are those of the table of which `holds` is true, in its order: code that tells them apart by hand asks this,
+/// so that a new row of the table does not become one of them unseen.
+constexpr bool areAllThat(bool (*holds)(DataType), std::initializer_list<DataType> types) {
+  const DataType *next = types.begin();
+  for (const DataTypeRow &row : kDataTypes)
+    if (holds(row.type) && (next == types.end() || *next++ != row.type))
+      return false;
+  return next == types.end();
+}
+static_assert(areAllThat(isInCode, {DataType::F64, DataType::F32, DataType::F16, DataType::BF16, DataType::I64, DataType::I32,
+                                    DataType::Bool}),
+              "withCodeElement says the C++ type of each");
+static_assert(areAllThat([](DataType type) { return !isInCode(type); },
+                         {DataType::I16, DataType::I8, DataType::U64, DataType::U32, DataType::U16, DataType::U8}),
+              "withElement says the C++ type of each");
+static_assert(areAllThat(isComputedReal, {DataType::F64, DataType::F32}), "withReal says the C++ type of each");
+static_assert(areAllThat(isStoredReal, {DataType::F16, DataType::BF16}), "withShort says the C++ type of each");
 
 /// Calls with a value of the C++ type that elements of `type` are, of what isInCode.
 template <typename Call> decltype(auto) withCodeElement(DataType type, Call call) {

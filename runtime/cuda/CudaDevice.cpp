@@ -154,11 +154,4 @@ Expected<std::unique_ptr<DeviceCode>> CudaDevice::open(const std::string &path) 
   return std::unique_ptr<DeviceCode>(std::make_unique<CudaCode>(*this, code.take()));
 }
 
-Expected<std::unique_ptr<DeviceCode>> CudaDevice::adopt(const TnArtifact *table) {
-  auto code = hostDevice().adopt(table);
-  if (!code.ok())
-    return code.status();
-  return std::unique_ptr<DeviceCode>(std::make_unique<CudaCode>(*this, code.take()));
-}
-
 } // namespace tenon::runtime::cuda

@@ -29,7 +29,6 @@ public:
   Status fillZero(const DeviceView &to) override;
   Status wait() override;
   Expected<std::unique_ptr<DeviceCode>> open(const std::string &path) override;
-  Expected<std::unique_ptr<DeviceCode>> adopt(const TnArtifact *table) override;
 
   const Driver &driver() const { return *functions; }
   Handle stream() const { return queue; }

@@ -83,7 +83,7 @@ Status checkType(const ArrayFile &file, const InputTensor &input) {
   return inputError(file.name(), " holds ", nameOf(file.type()), " values, but the input '", input.name, "' takes ",
                     input.type == DataType::Bool  ? "truth values (bool)"
                     : input.type == DataType::I32 ? "whole numbers (i32, or any type of whole numbers)"
-                                                  : "real numbers (f32 or f64)");
+                                                  : "numbers of any type");
 }
 
 Status checkShape(const ArrayFile &file, const InputTensor &input, size_t skipped, const char *first) {

@@ -127,15 +127,10 @@ std::string listOfTierChoices() {
 
 #if defined(__x86_64__)
 std::string_view missingFeature(Tier tier) { return missingFeature(tier, thisProcessor()); }
+Tier machineTier() { return tierOf(thisProcessor()); }
 #else
 std::string_view missingFeature(Tier tier) { return tier == Tier::Portable ? std::string_view() : "an x86-64 processor"; }
+Tier machineTier() { return Tier::Portable; }
 #endif
-
-Tier machineTier() {
-  for (Tier tier : std::views::reverse(kTiers))
-    if (missingFeature(tier).empty())
-      return tier;
-  return Tier::Portable;
-}
 
 } // namespace tenon::runtime

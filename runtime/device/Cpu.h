@@ -34,6 +34,14 @@ Tier machineTier();
 /// does.
 std::string_view missingFeature(Tier tier);
 
+/// In front of a function of the runtime: it is compiled with vectors of Tier::Avx512, and called where no feature of that is
+/// missing.
+#if defined(__x86_64__)
+#define TENON_CODE_OF_AVX512 [[gnu::target("avx512f")]]
+#else
+#define TENON_CODE_OF_AVX512
+#endif
+
 /// What decides.
 struct Processor {
   struct Registers {

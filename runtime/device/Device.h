@@ -112,8 +112,6 @@ public:
   virtual Status wait() = 0;
   /// The code of a library; errors name the file.
   virtual Expected<std::unique_ptr<DeviceCode>> open(const std::string &path) = 0;
-  /// The code behind a table that is linked into the program.
-  virtual Expected<std::unique_ptr<DeviceCode>> adopt(const TnArtifact *table) = 0;
 };
 
 /// The bytes of a view for the host to read: in place where it can, else a copy.

@@ -79,14 +79,11 @@ private:
   Arena arena;
 };
 
-/// A library that stays open as long as its code is used; null: the code is linked in.
+/// A library that stays open as long as its code is used.
 class HostCode : public DeviceCode {
 public:
   HostCode(const TnArtifact *table, void *library) : DeviceCode(table), library(library) {}
-  ~HostCode() override {
-    if (library)
-      dlclose(library);
-  }
+  ~HostCode() override { dlclose(library); }
   Status choose(std::span<const TnEntry *const> entries, const std::vector<std::string> &listed,
                 std::string_view wanted) override;
   std::string_view variant() const override { return nameOf(tier); }
@@ -185,10 +182,6 @@ Expected<std::unique_ptr<DeviceCode>> HostDevice::open(const std::string &path) 
   if (!function)
     return inputError("'", path, "' is not an artifact: it does not export tn_artifact");
   return code;
-}
-
-Expected<std::unique_ptr<DeviceCode>> HostDevice::adopt(const TnArtifact *table) {
-  return std::unique_ptr<DeviceCode>(std::make_unique<HostCode>(table, nullptr));
 }
 
 } // namespace tenon::runtime

@@ -18,7 +18,6 @@ public:
   Status fillZero(const DeviceView &to) override;
   Status wait() override { return {}; }
   Expected<std::unique_ptr<DeviceCode>> open(const std::string &path) override;
-  Expected<std::unique_ptr<DeviceCode>> adopt(const TnArtifact *table) override;
 };
 
 /// The one of the process.

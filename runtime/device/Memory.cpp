@@ -151,15 +151,8 @@ uint64_t availableBytes() {
   return available;
 }
 
-Status checkMemory(const std::vector<MemoryItem> &items, uint64_t available) {
-  const uint64_t sum = sumOf(items);
-  if (available == 0 || sum <= available)
-    return {};
-  return resourceError("not enough memory: ", readableBytes(sum), " needed, ", readableBytes(available), " available\n",
-                       memoryTable(items));
-}
-
-std::string memoryTable(const std::vector<MemoryItem> &items) {
+/// One line per item and the sum, for the user.
+static std::string memoryTable(const std::vector<MemoryItem> &items) {
   std::string table;
   size_t width = 24;
   for (const MemoryItem &item : items)
@@ -173,6 +166,14 @@ std::string memoryTable(const std::vector<MemoryItem> &items) {
     line(item.name, item.bytes);
   line("sum", sumOf(items));
   return table;
+}
+
+Status checkMemory(const std::vector<MemoryItem> &items, uint64_t available) {
+  const uint64_t sum = sumOf(items);
+  if (available == 0 || sum <= available)
+    return {};
+  return resourceError("not enough memory: ", readableBytes(sum), " needed, ", readableBytes(available), " available\n",
+                       memoryTable(items));
 }
 
 } // namespace tenon::runtime

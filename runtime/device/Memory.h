@@ -40,7 +40,5 @@ struct MemoryItem {
 };
 /// Resource error with the table of items if their sum exceeds what is available (0: not known). Call before the first step.
 Status checkMemory(const std::vector<MemoryItem> &items, uint64_t available = availableBytes());
-/// One line per item and the sum, for the user.
-std::string memoryTable(const std::vector<MemoryItem> &items);
 
 } // namespace tenon::runtime

@@ -1,4 +1,5 @@
 #include "runtime/generate/LogSumExp.h"
+#include "runtime/device/Cpu.h"
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -72,14 +73,14 @@ using Bits [[gnu::vector_size(kLanes * sizeof(int64_t))]] = int64_t;
   return most + std::log(sum);
 }
 
-[[gnu::target("avx512f")]] double sumByWideVectors(const double *values, size_t count) { return sumOf(values, count); }
+TENON_CODE_OF_AVX512 double sumByWideVectors(const double *values, size_t count) { return sumOf(values, count); }
 
 } // namespace
 
 double logSumExpByNarrowVectors(const double *values, size_t count) { return sumOf(values, count); }
 
 double logSumExp(const double *values, size_t count) {
-  static const bool isWide = __builtin_cpu_supports("avx512f"); // and the operating system saves the registers
+  static const bool isWide = runtime::missingFeature(runtime::Tier::Avx512).empty();
   return isWide ? sumByWideVectors(values, count) : logSumExpByNarrowVectors(values, count);
 }
 

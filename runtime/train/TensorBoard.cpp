@@ -46,7 +46,8 @@ std::string eventNow() {
 
 } // namespace
 
-uint32_t maskedCrc32c(std::string_view bytes) {
+/// CRC-32C (Castagnoli, reflected), as record files mask it: rotated right by 15 bits, then 0xa282ead8 added.
+static uint32_t maskedCrc32c(std::string_view bytes) {
   static const std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> result{};
     for (uint32_t i = 0; i < 256; ++i) {

@@ -27,7 +27,4 @@ private:
   std::string path;
 };
 
-/// CRC-32C (Castagnoli, reflected), as record files mask it: rotated right by 15 bits, then 0xa282ead8 added.
-uint32_t maskedCrc32c(std::string_view bytes);
-
 } // namespace tenon::train

@@ -208,6 +208,10 @@ TEST(Arrays, TypesAreConvertedWhereNothingIsLost) {
   Batch truth = Batch().add("r", DataType::Bool, {2});
   EXPECT_NE(mistakeOf(arrays({sources[0]}), truth).find("row 0 is 3, and a truth value is 0 or 1"), std::string::npos);
   EXPECT_NE(mistakeOf(arrays({sources[2]}), Batch().add("d", DataType::I32, {2}, 5)).find("holds f32 values"), std::string::npos);
+  SourceSetting marks{"r", save<unsigned char>("marks.npy", DataType::Bool, {2}, {0, 1})};
+  EXPECT_NE(mistakeOf(arrays({marks}), Batch().add("r", DataType::F32, {2}))
+                .find("holds bool values, but the input 'r' takes numbers of any type"),
+            std::string::npos);
 }
 
 TEST(Arrays, AFileThatShrinksIsAnError) {

@@ -5,7 +5,7 @@ import re
 import sys
 
 NEEDED = {"nest", "gemm", "scatter_add", "optimize", "loop"}
-CLOSED = NEEDED | {"append_state", "copy", "skip"}  # skip: control, as loop is
+CLOSED = NEEDED | {"append_state", "copy", "skip", "sum_slices"}  # skip: control, as loop is; sum_slices: of a recipe with slices
 INSIDE = {"at", "each", "fold", "place", "put", "random_bits", "random_keep", "size_value", "yield"}  # of a kernel: its code
 AROUND = {"parameter", "ready"}  # what it trains, and which gradients are there
 

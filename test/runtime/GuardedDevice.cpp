@@ -166,11 +166,4 @@ Expected<std::unique_ptr<DeviceCode>> GuardedDevice::open(const std::string &pat
   return std::unique_ptr<DeviceCode>(std::make_unique<GuardedCode>(*this, code.take()));
 }
 
-Expected<std::unique_ptr<DeviceCode>> GuardedDevice::adopt(const TnArtifact *table) {
-  auto code = hostDevice().adopt(table);
-  if (!code.ok())
-    return code.status();
-  return std::unique_ptr<DeviceCode>(std::make_unique<GuardedCode>(*this, code.take()));
-}
-
 } // namespace tenon::runtime::test

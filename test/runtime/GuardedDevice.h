@@ -22,7 +22,6 @@ public:
   Status fillZero(const DeviceView &to) override;
   Status wait() override;
   Expected<std::unique_ptr<DeviceCode>> open(const std::string &path) override;
-  Expected<std::unique_ptr<DeviceCode>> adopt(const TnArtifact *table) override;
 
   struct Counts {
     uint64_t copiesIn = 0, bytesIn = 0, copiesOut = 0, bytesOut = 0, copiesWithin = 0, fills = 0, runs = 0, allocations = 0;

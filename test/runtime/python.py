@@ -256,11 +256,47 @@ def check_numerics(spec, folder):
     expect(tenon.UsageError, 2, "bf8", lambda: tenon.compile(spec, os.path.join(folder, "none"), numerics="bf8"))
 
 
+def check_settings(spec, folder):
+    """What is set between runs: the seed of dropout, the length of a schedule in epochs, gradients alone; batches per update."""
+    changed, out = os.path.join(folder, "settings.tn"), os.path.join(folder, "settings")
+    with open(spec, encoding="utf-8") as good, open(changed, "w", encoding="utf-8") as file:
+        file.write(good.read().replace("mix(emb[V: ids])", "mix(dropout(emb[V: ids], 0.5))").replace(
+            "optimizer  = adam(lr = 1e-2)", "optimizer = sgd(lr = 1e-2)  schedule = linear(epochs = 1)  accumulate = 2"))
+    tenon.compile(changed, out, recipe="small", options=["--quick", "--tier", "best"])
+    with tenon.Model.open(out) as model, model.context("train") as context:
+        assert model.accumulate == 2
+        model.initialize(0)
+        before, inputs = arrays(model.parameters), batch(0, context.inputs["ids"].shape)
+
+        def loss(seed):
+            context.set_seed(seed)
+            return context.train_step(step=0, **inputs)["loss"]
+
+        expect(tenon.UsageError, 2, "the schedule counts epochs; say first how many steps", lambda: loss(1))
+        context.set_total_steps(4)
+        context.gradients_only()
+        assert loss(1) == loss(1) != loss(2), "a seed is the draws of dropout"
+        context.train_step(step=1, **inputs)
+        assert all(model.parameters[name].tobytes() == values.tobytes() for name, values in before.items()), "a step was done"
+        assert model.gradients["emb"].any()
+        context.gradients_only(False)
+        loss(1)
+        assert model.parameters["emb"].tobytes() == before["emb"].tobytes(), "an update after one batch of two"
+        rates = []
+        for total in (4, 8):
+            context.set_total_steps(total)
+            rates += [context.train_step(step=step, **inputs)["learning_rate"] for step in (3, 5)]
+        assert numpy.allclose(rates, [0.0075, 0.005, 0.00875, 0.0075]), rates
+        assert model.parameters["emb"].tobytes() != before["emb"].tobytes()
+    print("settings: as expected")
+
+
 def check_errors(spec, folder, model):
     broken = os.path.join(folder, "broken.tn")
     with open(spec, encoding="utf-8") as good, open(broken, "w", encoding="utf-8") as file:
         file.write(good.read().replace("Linear[D", "Linaer[D"))
     expect(tenon.SpecError, 1, "broken.tn:8:25", lambda: tenon.compile(broken, os.path.join(folder, "none")))
+    assert model.accumulate == 1
     expect(tenon.UsageError, 2, "no dim X", lambda: model.context("step", B=1, T=1, T_capacity=1, X=1))
     expect(tenon.UsageError, 2, "the size B is a whole number, not 2.9", lambda: model.context("step", B=2.9, T=1, T_capacity=1))
     expect(tenon.UnknownName, 2, "no parameter 'embb'; did you mean 'emb'?", lambda: model.parameters["embb"])
@@ -299,6 +335,7 @@ def main():
     compare_generation(run, theirs, os.path.join(folder, "bounded"))
     check_errors(spec, folder, ours)
     check_numerics(spec, folder)
+    check_settings(spec, folder)
     assert "torch" not in sys.modules
 
 

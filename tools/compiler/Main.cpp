@@ -191,7 +191,7 @@ int runCompile(CommandLine &line) {
   request.check = line.check;
   request.outputDirectory = line.output;
   request.name = artifactName(line);
-  request.dtype = line.doublePrecision ? "f64" : "f32";
+  request.dtype = runtime::nameOf(line.doublePrecision ? kWidestReal : kUsualReal);
   request.numerics = line.numerics;
   request.target = line.target;
   request.kernelDirectory = line.kernelDirectory;

@@ -71,6 +71,16 @@ Scale scaleOf(const std::vector<Curve> &curves, bool ofX, bool logarithmic) {
   return {scale.low >= 0 && scale.low < more ? 0 : scale.low - more, scale.high + more, false};
 }
 
+/// Round numbers between low and high, at most `most`; at least one.
+std::vector<double> roundTicks(double low, double high, int most) {
+  double raw = (high - low) / most, power = std::pow(10, std::floor(std::log10(raw)));
+  double step = power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10);
+  std::vector<double> ticks;
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k)
+    ticks.push_back(k == 0 ? 0 : k * step);
+  return ticks;
+}
+
 std::vector<double> powerTicks(const Scale &scale) {
   std::vector<double> ticks;
   double decades = std::log10(scale.high / scale.low);
@@ -245,15 +255,6 @@ std::string escapeXml(std::string_view text) {
       result += c;
   }
   return result;
-}
-
-std::vector<double> roundTicks(double low, double high, int most) {
-  double raw = (high - low) / most, power = std::pow(10, std::floor(std::log10(raw)));
-  double step = power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10);
-  std::vector<double> ticks;
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k)
-    ticks.push_back(k == 0 ? 0 : k * step);
-  return ticks;
 }
 
 std::string drawCharts(const std::string &title, const std::string &xLabel, const std::vector<std::string> &legend,

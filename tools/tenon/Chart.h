@@ -29,7 +29,4 @@ std::string drawCharts(const std::string &title, const std::string &xLabel, cons
 /// `&`, `<`, `>` and quotes for XML; control characters become U+FFFD.
 std::string escapeXml(std::string_view text);
 
-/// Round numbers between low and high, at most `most`; at least one.
-std::vector<double> roundTicks(double low, double high, int most);
-
 } // namespace tenon::driver

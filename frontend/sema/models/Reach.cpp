@@ -62,7 +62,9 @@ private:
 
 } // namespace
 
-bool reachesParameter(const Entry &entry, NodeId node, const std::function<bool(uint32_t)> &isFixed) {
+/// Whether `node` depends on a parameter through differentiable steps only. Parameters that `isFixed` names (by Node::index) do
+/// not count.
+static bool reachesParameter(const Entry &entry, NodeId node, const std::function<bool(uint32_t)> &isFixed) {
   return Reach(entry, isFixed).reached[node];
 }
 

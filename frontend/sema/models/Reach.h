@@ -9,10 +9,6 @@
 
 namespace tenon::sema {
 
-/// Whether `node` depends on a parameter through differentiable steps only. Parameters that `isFixed` names (by Node::index) do
-/// not count.
-bool reachesParameter(const Entry &entry, NodeId node, const std::function<bool(uint32_t)> &isFixed);
-
 /// A step of `entry` has something to do: a loss that `weights` does not weigh by 0 reaches a parameter, and one that `policies`
 /// does not freeze (else T0626, T0641). `recipe` is empty where only gradients are asked for; `pathOf` names a parameter by
 /// Node::index.

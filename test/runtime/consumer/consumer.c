@@ -42,6 +42,7 @@ static void goOn(tn_model *model, tn_context *train, const char *folder) {
          tn_model_moment_count(model), (int)tn_context_step(train));
   expect(tn_context_get_scalar(train, "los", &loss));
   expect(tn_model_get_moment(model, 0, "table", table, sizeof table));
+  expect(tn_model_set_moment(model, 0, "table", table, sizeof table));
   expect(tn_context_rewind(train, 0));
   expect(tn_context_load_checkpoint(train, path, NULL, &found, NULL, NULL));
   expect(tn_context_save_checkpoint(train, path, &progress, 0));
@@ -121,6 +122,10 @@ static void infer(tn_model *model, tn_threads *threads) {
   describe(&info);
   check(tn_context_state_info(context, 0, &info));
   describe(&info);
+  printf("%d output, %lld slice, place %lld of %lld, room for inputs, outputs and states: %s\n", tn_context_output_count(context),
+         (long long)tn_context_slice_count(context), (long long)tn_context_position(context),
+         (long long)tn_context_capacity(context),
+         tn_context_bytes(context) >= sizeof ids + sizeof y + sizeof count ? "yes" : "no");
   printf("state %d, no state %d\n", tn_context_state_find(context, "count"), tn_context_state_find(context, "counts"));
   expect(tn_context_save_checkpoint(context, "/nowhere", &(tn_progress){0}, 1));
   expect(tn_generator_create(model, NULL, NULL, NULL, NULL, NULL, NULL, &generator));

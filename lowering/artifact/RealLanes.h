@@ -1,4 +1,4 @@
-// How the elementary functions are written.
+// How elementary functions and conversions between reals are written.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -37,6 +37,7 @@ public:
   mlir::Value shl(mlir::Value a, mlir::Value b) { return mlir::arith::ShLIOp::create(builder, a, b); }
   mlir::Value shr(mlir::Value a, mlir::Value b) { return mlir::arith::ShRSIOp::create(builder, a, b); }
   mlir::Value andI(mlir::Value a, mlir::Value b) { return mlir::arith::AndIOp::create(builder, a, b); }
+  mlir::Value orI(mlir::Value a, mlir::Value b) { return mlir::arith::OrIOp::create(builder, a, b); }
   mlir::Value xorI(mlir::Value a, mlir::Value b) { return mlir::arith::XOrIOp::create(builder, a, b); }
   mlir::Value select(mlir::Value c, mlir::Value a, mlir::Value b) { return mlir::arith::SelectOp::create(builder, c, a, b); }
   mlir::Value less(mlir::Value a, mlir::Value b) {
