@@ -85,7 +85,8 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   if (!axes || !element)
     return poison();
   if (*element != Element::Real) {
-    error("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained");
+    errorWith("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained",
+              "what is not trained is an `in`, a `state`, or an expression of iota");
     return poison();
   }
   if (given && given->value.isPoison())
@@ -282,8 +283,9 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   auto number = initial.asReal();
   if (!number) {
     if (!initial.isPoison())
-      error("T0309", statement.value->range,
-            "the initial value of a state must be a number known at compile time, this is " + text(initial));
+      errorWith("T0309", statement.value->range,
+                "the initial value of a state must be a number known at compile time, this is " + text(initial),
+                "let it start at 0, and set it by `next " + statement.name.text + " = ..`");
     return recovered(scope, *statement.type);
   }
   if (*element == Element::Int && statement.type->element != "index" &&
@@ -342,8 +344,8 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
       for (auto &[known, declaration] : scope->frame->states)
         names.push_back(known);
       std::string near = nearest(name, names);
-      if (!near.empty())
-        mistake->notes.push_back({"help", "did you mean " + near + "?"});
+      mistake->notes.push_back(
+          {"help", near.empty() ? "declare it: state " + name + ": [..] = 0" : "did you mean " + near + "?"});
     }
     return;
   }
