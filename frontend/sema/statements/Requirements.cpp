@@ -67,7 +67,7 @@ struct Comparisons {
                      : node.op == Op::LessEqual ? AtMost
                                                 : Same,
                      *left, *right, content.substr(node.range.begin, node.range.end - node.range.begin), text,
-                     path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column)});
+                     path.substr(path.rfind('/') + 1) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column)});
     return constraintOf(found.back()).has_value();
   }
 };

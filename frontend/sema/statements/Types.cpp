@@ -137,7 +137,9 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
   NodeId node = tensor(value, place);
   if (node == kNoNode)
     return graph.entry.nodes.empty() ? poison() : recovered(scope, type);
-  auto declared = [&](Diagnostic *mistake) {
+  auto declared = [&](Diagnostic *mistake, const std::string &help) {
+    if (mistake && !help.empty())
+      mistake->notes.push_back({"help", help});
     if (mistake && (type.range.begin != place.begin || type.range.file != place.file))
       mistake->related.push_back({type.range, "declared as " + text(*axes)});
     return recovered(scope, type);
@@ -151,18 +153,14 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
     auto *mistake = error("T0202", place, message, text(node));
     if (mistake)
       noteAxes(*mistake, graph.axes(node), *axes);
-    if (mistake && graph.axes(node).empty())
-      mistake->notes.push_back({"help", toFill(names(*axes), value.isStatic() ? text(value) : "")});
-    return declared(mistake);
+    return declared(mistake, graph.axes(node).empty() ? toFill(names(*axes), value.isStatic() ? text(value) : "") : "");
   }
   bool wrong = *element == Element::Real  ? actual == Element::Bool
                : *element == Element::Int ? actual == Element::Real
                                           : actual != Element::Bool;
   if (wrong) {
     auto *mistake = error("T0301", place, what + " must be " + type.element + ", it is " + text(node), text(node));
-    if (mistake)
-      mistake->notes.push_back({"help", toBecome(*element)});
-    return declared(mistake);
+    return declared(mistake, toBecome(*element));
   }
   if (*element == Element::Real)
     node = graph.toReal(node);
