@@ -2,8 +2,8 @@
 // symbolic dims, index ranges are proved, layers are instantiated per use (a stack body once), fns are inlined. Values are nodes
 // of a graph with *named axes*; equal nodes are one node (hash-consing), so shared projections are shared. No MLIR.
 #pragma once
-#include "dialect/Sizes.h"
 #include "frontend/Ast.h"
+#include "frontend/Requirement.h"
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -317,6 +317,7 @@ struct Entry {
   std::vector<std::string> dims;                 // symbolic dims, in order of declaration; bound ones are numbers already
   std::vector<Size> dimUpperBound;               // T <= L; constant -1 when unbounded
   std::vector<std::vector<unsigned>> dimFactors; // of a product (B*T): its dims, ascending; empty or missing: of no product
+  std::vector<Requirement> requirements;
   std::vector<Axis> axes;
   std::vector<Node> nodes; // topological order within each body
   std::vector<StackInfo> stacks;
@@ -324,8 +325,7 @@ struct Entry {
   std::vector<std::pair<std::string, NodeId>> results;     // outs, or losses and then metrics, by name
   std::vector<std::pair<std::string, double>> lossWeights; // train, of one of several tasks; empty: Program::lossWeights
   uint32_t metrics = 0;                                    // eval: so many of the results, the last ones, are metrics
-  std::vector<NodeId>
-      parts; // eval: outputs behind the results, for averages: what is left per row (and place), and values without rows
+  std::vector<NodeId> parts;     // eval: outputs behind the results, for averages: of rows (and places), and values without rows
   std::vector<Average> averages; // eval: one per result
   std::vector<AxisId> batchAxes; // eval: of rows, then of places, which parts keep
   std::map<AxisId, int64_t>

@@ -84,7 +84,8 @@ static const ExplainPage kValues[] = {
      "The built-in function has no argument of this name, or not with this value. The message lists them.",
      "normalize[D](x, epsilon = 1e-5)", "normalize[D](x, eps = 1e-5)"},
     {"T0309", "not known at compile time",
-     "Rates, strides, limits and requirements are numbers that configs decide; a tensor or run-time dim cannot be one.",
+     "Rates, strides and limits are numbers that configs decide; a tensor or run-time dim cannot be one. A requirement may "
+     "compare sums of dims and of their products, too: require T >= 4 and N == B * T.",
      "let y = clip(x, 0, n)      # n is an input", "let y = min(max(x, 0), n)"},
     {"T0310", "an index of reals", "Places are whole numbers: iota, index inputs, binders of attend, and arithmetic of them.",
      "x[T: y / 2]", "x[T: i div 2]"},
@@ -148,7 +149,9 @@ static constexpr ExplainPage kLayers[] = {
      "in, out, loss and metric stand in models; return in layers and functions; carry and yield in scan; until in layers under "
      "loop.",
      "layer Block(x: [D]) -> [D] { in y: [D] .. }", "layer Block(x: [D], y: [D]) -> [D] { .. }"},
-    {"T0410", "a requirement fails", "The author of the layer requires a property of the configs that the present values lack.",
+    {"T0410", "a requirement fails",
+     "The author of the layer requires a property of configs and sizes that the present values lack, or that no sizes have. What "
+     "is said of sizes that the run brings, T >= 4, is checked when it brings them.",
      "require D mod H == 0    # D = 512, H = 10", "--set H=8"},
     {"T0411", "nothing is returned", "A layer or function ends with `return`, a scan with `yield`.",
      "fn f(x: [D]) -> [D] { let y = x }", "fn f(x: [D]) -> [D] { return x }"},

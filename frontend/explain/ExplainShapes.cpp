@@ -10,7 +10,8 @@ static constexpr ExplainPage kShapes[] = {
      "let key = x[T -> S]\nlet q = key[T: 0]", "let key = x[T -> S]\nlet q = key[S: 0]"},
     {"T0202", "other axes than declared",
      "The value has not the axes of its declared type. The message names what is missing and what is too much. The order of axes "
-     "does not matter here: a declared type sets it. Whole numbers and truth values may lack axes, reals may not.",
+     "does not matter here: a declared type sets it. Whole numbers and truth values may lack axes, reals may not: expand[B](x) "
+     "repeats a value, full[B, D](0) a number. A carry of a scan keeps its axes at every place.",
      "layer Head(x: [B, D]) -> [B, V] { .. }\nlet y = head(h)          # h: [B, T, D]", "let y = head(h[T: 0])"},
     {"T0203", "neither side has all axes of the other",
      "Reals are broadcast only if the axes of one side contain those of the other; an outer product hidden in a sum is nearly "

@@ -38,6 +38,8 @@ public:
       if (entry.dimUpperBound[i] != Size(-1))
         out << " <= " << size(entry.dimUpperBound[i]);
     }
+    for (const Requirement &requirement : entry.requirements)
+      out << "; " << size(requirement.left) << " " << signOf(requirement.relation) << " " << size(requirement.right);
     out << ")" << (entry.walkedAxis.empty() ? "" : " walks " + entry.walkedAxis)
         << (entry.isStep ? ", keeps " + size(entry.capacity) + " places" : "") << "\n";
     for (auto &input : entry.inputs)

@@ -115,6 +115,11 @@ void Compaction::run(const std::vector<std::string> &inputOrder) {
         factor = dimNumber[factor];
       entry.dimFactors.push_back(std::move(factors));
     }
+  for (Requirement &requirement : requirements) {
+    requirement.left = size(requirement.left);
+    requirement.right = size(requirement.right);
+  }
+  entry.requirements = std::move(requirements);
   for (size_t i = 0; i < old.axes.size(); ++i)
     if (axisNumber[i] != kDropped)
       entry.axes.push_back({old.axes[i].name, size(old.axes[i].size)});
@@ -197,8 +202,22 @@ void Compaction::findAxesAndDims(const std::vector<bool> &stackKept) {
       for (unsigned factor : factorsOf(old, unsigned(i)))
         dimKept[factor] = true;
     }
+  for (const Requirement &requirement : old.requirements)
+    if (isOfKept(requirement.left, dimKept) && isOfKept(requirement.right, dimKept)) {
+      requirements.push_back(requirement);
+      keepSize(requirement.left); // what it multiplies may be a size of nothing else
+      keepSize(requirement.right);
+    }
   axisNumber = renumber(axisKept);
   dimNumber = renumber(dimKept);
+}
+
+/// Proofs go out from a requirement where all of its dims have a say: an entry that lacks one of them owes nothing to it.
+bool Compaction::isOfKept(const Size &side, const std::vector<bool> &dimKept) const {
+  return std::all_of(side.coefficients().begin(), side.coefficients().end(), [&](const auto &term) {
+    const std::vector<unsigned> factors = factorsOf(old, term.first);
+    return std::all_of(factors.begin(), factors.end(), [&](unsigned factor) { return dimKept[factor]; });
+  });
 }
 
 Size Compaction::size(const Size &form) const {

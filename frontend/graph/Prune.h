@@ -46,10 +46,12 @@ private:
   std::vector<uint32_t> nodeNumber, stackNumber, axisNumber, dimNumber, inputNumber, stateNumber;
   std::vector<std::vector<uint32_t>> resultNumber;
   std::vector<uint32_t> inputs; // kept ones, in their order
+  std::vector<Requirement> requirements;
 
   void keepInputsAndStates(const std::vector<std::string> &inputOrder);
   void findAxesAndDims(const std::vector<bool> &stackKept);
   void copyInputsAndStates();
+  bool isOfKept(const Size &side, const std::vector<bool> &dimKept) const;
   Size size(const Size &form) const;
   std::vector<AxisId> axes(std::vector<AxisId> list) const;
   StackInfo stack(size_t index) const;

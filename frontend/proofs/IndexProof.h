@@ -25,8 +25,8 @@ struct ProofHints {
 };
 
 /// Proves low <= index < highExclusive for every element of the Int (or Bool: 0 or 1) node `index`, for all dims >= 1 within
-/// Entry::dimUpperBound, at the places where all Bool nodes `conditions` hold. Conditions that are no comparisons of integers
-/// only weaken the proof, never falsify it.
+/// Entry::dimUpperBound and Entry::requirements, at the places where all Bool nodes `conditions` hold. Conditions that are no
+/// comparisons of integers only weaken the proof, never falsify it.
 IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const Size &highExclusive,
                       const std::vector<NodeId> &conditions, const ProofHints &hints = {});
 

@@ -13,6 +13,14 @@ using mlir::presburger::PresburgerSpace;
 /// of more than kMostVariables are taken to have one: the search for integer points has no bound of its own.
 constexpr size_t kMostIntegerVariables = 20, kMostVariables = 200;
 
+std::optional<Constraint> constraintOf(const Requirement &requirement) {
+  const bool isStrict = requirement.relation == Requirement::Relation::Below;
+  const std::optional<Form> room = minus(minus(requirement.right, requirement.left), Form(isStrict ? 1 : 0));
+  if (!room)
+    return std::nullopt;
+  return Constraint{*room, requirement.relation == Requirement::Relation::Same};
+}
+
 LinearSystem::LinearSystem(const Entry &entry, const std::vector<Variable> &variables, const Conjunction &constraints) {
   for (const Constraint &constraint : constraints)
     mention(constraint.form);
@@ -38,6 +46,12 @@ LinearSystem::LinearSystem(const Entry &entry, const std::vector<Variable> &vari
           bound(minus(high, Form::dim(variable)));
     }
   }
+  for (const Requirement &requirement : entry.requirements) // of dims that have a say here: others bring none of theirs
+    if (const auto required = constraintOf(requirement)) {
+      const auto &terms = required->form.coefficients();
+      if (std::all_of(terms.begin(), terms.end(), [&](const auto &term) { return columns.count(term.first) != 0; }))
+        bounds.push_back(*required);
+    }
   all = constraints;
   all.insert(all.end(), bounds.begin(), bounds.end());
 }

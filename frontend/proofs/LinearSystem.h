@@ -7,6 +7,9 @@ namespace tenon {
 /// A point that breaks the claim, by variable.
 using Point = std::map<unsigned, int64_t>;
 
+/// What is required as a constraint; none where its numbers do not fit into 64 bits.
+std::optional<Constraint> constraintOf(const Requirement &requirement);
+
 /// One conjunction over the variables it mentions, with their bounds.
 class LinearSystem {
 public:

@@ -75,13 +75,14 @@ private:
 
   // ---- mistakes (Errors.cpp)
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
-  bool spend(ast::Range place, uint64_t units) {
-    failed |= !session.spend(place, units);
-    return session.mayGoOn();
-  }
+  /// A mistake whose sentence does not say what to do instead.
+  void errorWith(const char *code, ast::Range range, std::string message, std::string help);
+  void needTruth(ast::Range range, std::string message); // T0303, of numbers where truth values belong
+  bool spend(ast::Range place, uint64_t units);
   Value poison() const { return Value(); }
   std::string text(const Value &value) const; // "real[B, T, D = 410]"
   std::string text(NodeId node) const;
+  std::string names(const std::vector<AxisId> &axes) const; // "B, T"
   std::string text(const std::vector<AxisId> &axes) const;
   std::string axisName(AxisId axis) const;
   std::string text(const Size &size) const;
@@ -127,7 +128,7 @@ private:
   Body statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given, const std::string &owner);
   void nextOnce(Body &body, const ast::Stmt &statement);
   void once(const ast::Stmt *&slot, const ast::Stmt &statement, const char *word);
-  void bodyStatement(Body &body, const ast::Stmt &statement);
+  void bodyStatement(Scope *scope, Body &body, const ast::Stmt &statement);
   void paramStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
   void callableStatement(Scope *scope, const ast::Callable &callable);
   void demandStatement(Scope *scope, const ast::Stmt &statement, Place place);

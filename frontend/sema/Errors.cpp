@@ -14,6 +14,20 @@ Diagnostic *Checker::error(const char *code, ast::Range range, std::string messa
   return mistake;
 }
 
+void Checker::errorWith(const char *code, ast::Range range, std::string message, std::string help) {
+  if (Diagnostic *mistake = error(code, range, std::move(message)))
+    mistake->notes.push_back({"help", std::move(help)});
+}
+
+bool Checker::spend(ast::Range place, uint64_t units) {
+  failed |= !session.spend(place, units);
+  return session.mayGoOn();
+}
+
+void Checker::needTruth(ast::Range range, std::string message) {
+  errorWith("T0303", range, std::move(message), "a comparison is a truth value: x > 0, or x != 0 of whole numbers");
+}
+
 std::string Checker::text(const Size &size) const { return size.text(graph.entry.dims); }
 std::string Checker::axisName(AxisId axis) const { return graph.entry.axes[axis].name; }
 std::string Checker::sized(AxisId axis) const {

@@ -181,6 +181,9 @@ struct Scope {
   std::map<std::string, AxisGroup> axes;
 };
 
+/// Whether it is made of numbers, and of configs and dims that stand above it: then what stands below it may count on it.
+bool isOfSizes(const Scope *scope, const ast::Expr &expression);
+
 /// A state's new value: needed if the state is read or if a result of the same call is.
 struct NextValue {
   uint32_t state;

@@ -25,6 +25,7 @@ public:
 private:
   // Sizes and axes.
   bool setUp();
+  bool requireAtCapacity();
   Size atCapacity(const Size &size) const;
   bool along(AxisId axis) const { return includes(places, axis); }
   Axes placesIn(NodeId id) const;

@@ -1,4 +1,5 @@
 // Sizes, axes and numbers of places of a derived entry.
+#include "frontend/proofs/LinearSystem.h"
 #include "frontend/walk/StepDerivation.h"
 #include <algorithm>
 
@@ -34,6 +35,8 @@ bool StepDerivation::setUp() {
       fresh.dimUpperBound[i] = atCapacity(fresh.dimUpperBound[i]);
     else
       fresh.dimUpperBound[i] = fresh.capacity;
+  if (!requireAtCapacity())
+    return false;
   for (AxisId axis = 0; axis < old.axes.size(); ++axis)
     fresh.axes[axis].size = along(axis) ? count : atCapacity(old.axes[axis].size);
   for (Input &input : fresh.inputs)
@@ -49,6 +52,24 @@ bool StepDerivation::setUp() {
   position.element = Element::Int;
   fresh.positionState = uint32_t(fresh.states.size());
   fresh.states.push_back(position);
+  return true;
+}
+
+/// How many places one call brings is free: what is required of them is of all that are kept.
+bool StepDerivation::requireAtCapacity() {
+  for (Requirement &requirement : fresh.requirements) {
+    requirement.left = atCapacity(requirement.left);
+    requirement.right = atCapacity(requirement.right);
+    const auto required = constraintOf(requirement);
+    const auto room = required ? required->form.asConstant() : std::nullopt;
+    if (room && (required->equality ? *room != 0 : *room < 0))
+      return unsupported(old.results.front().second, "walking axis " + old.walkedAxis + " up to its bound " +
+                                                         std::to_string(fresh.capacity.constant()) + ", with which " +
+                                                         requirement.condition + " does not hold"),
+             false;
+  }
+  std::erase_if(fresh.requirements,
+                [](const Requirement &requirement) { return requirement.left.isConstant() && requirement.right.isConstant(); });
   return true;
 }
 

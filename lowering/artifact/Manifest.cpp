@@ -286,6 +286,9 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"states", statesJson(entry, facts)},
                       {"memory", memoryJson(facts, planned, space)},
                       {"kernels", kernelsJson(planned, space, *facts.target)}};
+  for (auto [key, list] : {std::pair("requirements", &requirementsJson), std::pair("sizes", &derivedSizesJson)})
+    if (json::Array own = list(entry); !own.empty())
+      object[key] = std::move(own);
   if (hangsOnSeed(planned.function))
     object["draws"] = true;
   if (entry.kind == Entry::Kind::Train)

@@ -58,12 +58,55 @@ json::Array dimsJson(const Entry &entry) {
       continue;
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
     dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
-    if (!bound && entry.dimUpperBound.size() > i) // R <= T, which indices rely on
-      (*dims.back().getAsObject())["bound"] = sizeJson(entry.dimUpperBound[i], entry.dims);
     if (int64_t least = leastSize(entry, i); least > 1)
       (*dims.back().getAsObject())["min"] = least;
   }
   return dims;
+}
+
+/// What it is compared with may be negative, which no size is.
+static json::Value sideJson(const Size &side, const std::vector<std::string> &dims) {
+  if (side.isConstant() && side.constant() < 0)
+    return json::Object{{"const", side.constant()}, {"terms", json::Object()}};
+  return sizeJson(side, dims);
+}
+
+json::Array requirementsJson(const Entry &entry) {
+  json::Array list;
+  auto add = [&](const Requirement &required) {
+    json::Object object{{"left", sideJson(required.left, entry.dims)},
+                        {"relation", signOf(required.relation)},
+                        {"right", sideJson(required.right, entry.dims)},
+                        {"condition", required.condition}};
+    for (auto [key, text] : {std::pair("text", &required.text), std::pair("place", &required.place)})
+      if (!text->empty())
+        object[key] = *text;
+    list.push_back(std::move(object));
+  };
+  for (unsigned i = 0; i < entry.dimUpperBound.size(); ++i) // R <= T, which indices rely on
+    if (const Size &bound = entry.dimUpperBound[i]; !bound.isConstant())
+      add({Requirement::Relation::AtMost, Size::dim(i), bound, entry.dims[i] + " <= " + bound.text(entry.dims), "", ""});
+  for (const Requirement &required : entry.requirements)
+    add(required);
+  return list;
+}
+
+json::Array derivedSizesJson(const Entry &entry) {
+  json::Array list;
+  std::vector<Size> known;
+  auto add = [&](const std::string &name, const Size &size) {
+    const bool isDim = size.constant() == 0 && size.coefficients().size() == 1 && size.coefficients().begin()->second == 1 &&
+                       !isProduct(entry, size.coefficients().begin()->first);
+    if (size.isConstant() || isDim || llvm::is_contained(known, size))
+      return;
+    known.push_back(size);
+    list.push_back(json::Object{{"name", name}, {"size", sizeJson(size, entry.dims)}});
+  };
+  for (const Axis &axis : entry.axes)
+    add(axis.name, axis.size);
+  for (const StackInfo &stack : entry.stacks)
+    add(stack.path, stack.count);
+  return list;
 }
 
 } // namespace tenon

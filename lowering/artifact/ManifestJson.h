@@ -11,6 +11,10 @@ namespace tenon {
 llvm::json::Array stringArray(const std::vector<std::string> &texts);
 /// The dims that a caller gives, with their bounds.
 llvm::json::Array dimsJson(const Entry &entry);
+/// What has to hold of dims: bounds that are other dims, and what the model requires.
+llvm::json::Array requirementsJson(const Entry &entry);
+/// The sizes of axes and stacks that dims decide, by name.
+llvm::json::Array derivedSizesJson(const Entry &entry);
 /// A number, or a linear form of the dims, which have these names.
 llvm::json::Value sizeJson(const Size &size, const std::vector<std::string> &dims);
 /// `real`: the element type of real tensors; where everything is f64, nothing that is `written` changes it.

@@ -5,7 +5,7 @@
 
 namespace tenon::runtime {
 
-std::optional<int64_t> SizeForm::evaluate(std::span<const int64_t> dims) const {
+std::optional<int64_t> SizeForm::value(std::span<const int64_t> dims) const {
   std::optional<int64_t> sum = constant;
   auto add = [&](std::span<const uint32_t> factors, int64_t coefficient) {
     std::optional<int64_t> product = coefficient;
@@ -17,7 +17,12 @@ std::optional<int64_t> SizeForm::evaluate(std::span<const int64_t> dims) const {
     add({&index, 1}, coefficient);
   for (auto &[factors, coefficient] : products)
     add(factors, coefficient);
-  return sum && *sum < 0 ? std::nullopt : sum;
+  return sum;
+}
+
+std::optional<int64_t> SizeForm::evaluate(std::span<const int64_t> dims) const {
+  const std::optional<int64_t> size = value(dims);
+  return size && *size < 0 ? std::nullopt : size;
 }
 
 bool SizeForm::dependsOn(uint32_t dim) const {

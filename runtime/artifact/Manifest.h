@@ -17,6 +17,8 @@ struct SizeForm {
   bool dependsOn(uint32_t dim) const;
   /// Whether it is a multiple of one dim, and a constant.
   bool isOfOneDim() const { return terms.size() == 1 && products.empty(); }
+  /// nullopt on overflow.
+  std::optional<int64_t> value(std::span<const int64_t> dims) const;
   /// nullopt on overflow or a negative result.
   std::optional<int64_t> evaluate(std::span<const int64_t> dims) const;
   /// "2*T+M" style text.
@@ -86,9 +88,14 @@ struct ParameterInfo {
 
 struct DimInfo {
   std::string name;
-  int64_t max = -1;                   // -1: no bound
-  std::optional<SizeForm> bound = {}; // another one, over dims of the entry
-  int64_t min = 1;                    // more where a mean of the entry would else run over nothing
+  int64_t max = -1; // -1: no bound
+  int64_t min = 1;  // more where a mean of the entry would else run over nothing
+};
+/// What has to hold of dims: a `require` of the model, or a bound that is another dim.
+struct RequirementInfo {
+  enum class Relation { AtMost, Below, Same } relation = Relation::AtMost;
+  SizeForm left, right;
+  std::string condition, text, place; // as it is written; what the model says of it; where. The last two may be empty
 };
 /// How a number of `eval` follows from several batches: docs/artifact.md, "average".
 struct AverageInfo {
@@ -182,6 +189,8 @@ struct EntryInfo {
   enum class Kind { Out, Eval, Train, Grad } kind = Kind::Out;
   std::string name;
   std::vector<DimInfo> dims;
+  std::vector<RequirementInfo> requirements;
+  std::vector<std::pair<std::string, SizeForm>> sizes; // of axes and stacks that dims decide, by name
   std::vector<TensorInfo> inputs, outputs;
   std::vector<StateInfo> states;
   std::string walk;   // axis of `out step(T)`, else empty

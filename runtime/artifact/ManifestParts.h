@@ -24,6 +24,8 @@ template <typename Allowed> DataType readType(const ManifestReader &reader, Allo
   return DataType::F32;
 }
 SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &dims);
+/// What has to hold of the dims of an entry, and sizes that they decide.
+void readRequirements(const ManifestReader &reader, EntryInfo &info);
 /// The formula of a number of `eval`; the outputs of `entry` have been read.
 AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry);
 /// Of a tensor of a shape, with so many stack elements.

@@ -11,37 +11,6 @@
 
 namespace tenon::runtime {
 
-SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &dims) {
-  SizeForm form;
-  if (reader.json().isInteger()) {
-    form.constant = reader.integer(0, largestAxis);
-    return form;
-  }
-  if (!reader.json().isObject()) {
-    reader.fail("expected a size: a number or {\"const\": c, \"terms\": {...}}");
-    return form;
-  }
-  form.constant = reader.member("const").integer(-largestAxis, largestAxis);
-  reader.member("terms").eachMember([&](const std::string &name, const ManifestReader &factor) {
-    std::vector<uint32_t> product; // "B*T"
-    for (size_t begin = 0; begin <= name.size();) {
-      const size_t end = std::min(name.find('*', begin), name.size());
-      const std::string_view own = std::string_view(name).substr(begin, end - begin);
-      auto found = std::find_if(dims.begin(), dims.end(), [&](const DimInfo &dim) { return dim.name == own; });
-      if (found == dims.end())
-        return factor.fail(concat("'", own, "' is not a dim of this entry"));
-      product.push_back(static_cast<uint32_t>(found - dims.begin()));
-      begin = end + 1;
-    }
-    const int64_t coefficient = factor.integer(-largestAxis, largestAxis);
-    if (product.size() == 1)
-      form.terms.emplace_back(product[0], coefficient);
-    else
-      form.products.emplace_back(std::move(product), coefficient);
-  });
-  return form;
-}
-
 namespace {
 
 std::vector<SizeForm> readShape(const ManifestReader &reader, const std::vector<DimInfo> &dims, size_t axes) {
@@ -243,11 +212,7 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
       item.fail(concat("the dim '", dim.name, "' occurs twice"));
     info.dims.push_back(std::move(dim));
   });
-  reader.member("dims").each([&, dim = size_t(0)](const ManifestReader &item) mutable {
-    if (item.has("bound"))
-      info.dims[dim].bound = readSizeForm(item.member("bound"), info.dims);
-    ++dim;
-  });
+  readRequirements(reader, info);
   reader.member("inputs").each([&](const ManifestReader &item) { info.inputs.push_back(readTensor(item, info.dims)); });
   reader.member("outputs").each([&](const ManifestReader &item) { info.outputs.push_back(readTensor(item, info.dims)); });
   size_t number = 0;

@@ -1,6 +1,7 @@
 #include "runtime/context/Context.h"
 #include "runtime/base/Checked.h"
 #include "runtime/context/InputValues.h"
+#include "runtime/context/Sizes.h"
 
 namespace tenon::runtime {
 
@@ -90,26 +91,6 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
   return result;
 }
 
-Status Context::checkBounds(std::span<const int64_t> dims) const {
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const DimInfo &dim = info->dims[i];
-    if (codeDims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
-      return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least ", dim.min,
-                        dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
-                        dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean or a choice runs over nothing" : std::string());
-  }
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (const DimInfo &dim = info->dims[i]; dim.bound)
-      if (auto most = dim.bound->evaluate(codeDims); !most || codeDims[i] > *most) {
-        std::vector<std::string> names;
-        for (const DimInfo &each : info->dims)
-          names.push_back(each.name);
-        return inputError("the dim ", dim.name, " is ", codeDims[i], ", expected at most ", dim.bound->print(names),
-                          most ? concat(" = ", *most) : std::string());
-      }
-  return {};
-}
-
 Status Context::bind(std::span<const int64_t> dims) {
   if (dims.size() != info->dims.size())
     return usageError("expected ", info->dims.size(), " dims, got ", dims.size());
@@ -121,7 +102,7 @@ Status Context::bind(std::span<const int64_t> dims) {
                         dims[static_cast<size_t>(cut)]);
     codeDims[static_cast<size_t>(cut)] /= info->slices;
   }
-  if (Status status = checkBounds(dims); status.failed())
+  if (Status status = checkSizes(*info, dims, codeDims); status.failed())
     return status;
   auto tensors = [&](const std::vector<TensorInfo> &list, std::vector<BoundTensor> &bound) -> Status {
     for (const TensorInfo &item : list) {

@@ -121,7 +121,6 @@ public:
 private:
   Context() = default;
   Status bind(std::span<const int64_t> dims);
-  Status checkBounds(std::span<const int64_t> dims) const;
   Status bindStates();
   Status bindSlices();
   Status bindTotals();

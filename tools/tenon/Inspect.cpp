@@ -120,6 +120,8 @@ void printEntry(const EntryReport &report, std::string_view variant) {
   for (const runtime::DimInfo &dim : entry.dims)
     show("  dim %s%s\n", dim.name.c_str(),
          concat(dim.min > 1 ? concat(" >= ", dim.min) : "", dim.max >= 0 ? concat(" <= ", dim.max) : "").c_str());
+  for (const runtime::RequirementInfo &required : entry.requirements)
+    show("  requires %s%s\n", required.condition.c_str(), required.text.empty() ? "" : (": " + required.text).c_str());
   for (const runtime::TensorInfo &input : entry.inputs)
     show("  in  %s\n", tensorText(entry, input).c_str());
   for (const runtime::TensorInfo &output : entry.outputs)

@@ -2,6 +2,7 @@
 #include "runtime/artifact/Formula.h"
 #include "runtime/base/Checked.h"
 #include "runtime/base/Json.h"
+#include "runtime/context/Sizes.h"
 #include "runtime/train/BatchSizes.h"
 #include "tools/tenon/Say.h"
 #include <cstdio>
@@ -35,6 +36,19 @@ Status takeSizes(const EntryInfo &entry, const std::map<std::string, int64_t> &b
       size /= entry.slices; // formulas are those of one slice
     }
     report.dims[dim.name] = size;
+  }
+  std::vector<int64_t> sizes;
+  for (const runtime::DimInfo &dim : entry.dims)
+    sizes.push_back(report.dims[dim.name]);
+  for (const runtime::RequirementInfo &required : entry.requirements) { // of nominal sizes alone nobody has asked for anything
+    auto isAsked = [&](const auto &named) {
+      const int dim = entry.dimIndex(named.first);
+      return dim >= 0 &&
+             (required.left.dependsOn(static_cast<uint32_t>(dim)) || required.right.dependsOn(static_cast<uint32_t>(dim)));
+    };
+    if (std::any_of(bind.begin(), bind.end(), isAsked))
+      if (Status status = runtime::checkRequired(required, entry, sizes); status.failed())
+        return status;
   }
   return {};
 }

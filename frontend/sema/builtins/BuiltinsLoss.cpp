@@ -70,7 +70,7 @@ std::optional<NodeId> Checker::lossCondition(const Call &call, const std::vector
   if (where == kNoNode)
     return std::nullopt;
   if (graph.element(where) != Element::Bool) {
-    error("T0303", keyword->range, "`where` needs truth values, this is " + text(where));
+    needTruth(keyword->range, "`where` needs truth values, this is " + text(where));
     return std::nullopt;
   }
   for (AxisId own : graph.axes(where))
@@ -216,8 +216,9 @@ Value Checker::binaryCrossEntropyBuiltin(const Call &call) {
   if (logits == kNoNode || labels == kNoNode)
     return poison();
   if (graph.element(labels) == Element::Int) {
-    error("T0301", call.ranges[1],
-          "the labels of binary_cross_entropy are truth values or reals in 0 .. 1, this is " + text(labels));
+    errorWith("T0301", call.ranges[1],
+              "the labels of binary_cross_entropy are truth values or reals in 0 .. 1, this is " + text(labels),
+              "label == 1 is a truth value; classes have cross_entropy[C](logits, label)");
     return poison();
   }
   if (!sameSet(graph.axes(logits), graph.axes(labels))) {
@@ -292,10 +293,11 @@ Value Checker::topBuiltin(const Call &call) {
       !requirePlaces(*best, op.range, "top takes at least one place, not those of axis " + sized(*best)))
     return poison();
   if (!provablyAtMost(graph.size(*best), graph.size(*axis), graph.entry)) {
-    if (auto *mistake =
-            error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places"))
-      mistake->notes.push_back({"help", "top takes at most all places: " + axisName(*best) + " must be at most " +
-                                            text(graph.size(*axis)) + "; --bind or `bind` in the recipe gives sizes of the run"});
+    const Size &all = graph.size(*axis), &most = graph.size(*best);
+    const bool isKnown = all.isConstant() && most.isConstant();
+    errorWith("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(most) + " places",
+              "top takes at most all places: " + axisName(*best) + " must be at most " + text(all) +
+                  (isKnown ? "" : "; `require " + text(most) + " <= " + text(all) + "` says so of every run"));
     return poison();
   }
   node = graph.toInt(node);

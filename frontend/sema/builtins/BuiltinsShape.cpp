@@ -215,7 +215,7 @@ Value Checker::putBuiltin(const Call &call) {
     if (operands.back() == kNoNode)
       return poison();
     if (graph.element(operands.back()) != Element::Bool) {
-      error("T0303", where->range, "`where` needs truth values, this is " + text(operands.back()));
+      needTruth(where->range, "`where` needs truth values, this is " + text(operands.back()));
       return poison();
     }
   }
@@ -231,7 +231,8 @@ Value Checker::putBuiltin(const Call &call) {
   if (element == Element::Real)
     operands[2] = graph.toReal(value);
   else if (graph.element(value) == Element::Real || (element == Element::Bool && graph.element(value) != Element::Bool)) {
-    error("T0301", call.ranges[1], "the written value is " + text(value) + ", the tensor is " + text(base));
+    const char *help = element == Element::Bool ? "a comparison is a truth value: x > 0" : "real(x) of the tensor takes reals";
+    errorWith("T0301", call.ranges[1], "the written value is " + text(value) + ", the tensor is " + text(base), help);
     return poison();
   } else if (element == Element::Int)
     operands[2] = graph.toInt(value);

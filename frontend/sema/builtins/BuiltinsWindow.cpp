@@ -24,9 +24,10 @@ std::optional<std::vector<int64_t>> Checker::numbersOfAxes(const Call &call, con
   const Value &value = keyword->value;
   const bool isTuple = value.kind == Value::Kind::Tuple;
   if (isTuple && value.elements->size() != axes) {
-    error("T0215", keyword->range,
-          std::string(name) + " is one number, or one for each of the " + std::to_string(axes) + " axes of the window, this is " +
-              text(value));
+    errorWith("T0215", keyword->range,
+              std::string(name) + " is one number, or one for each of the " + std::to_string(axes) +
+                  " axes of the window, this is " + text(value),
+              std::string(name) + " = 1 is that of all axes");
     return std::nullopt;
   }
   std::vector<int64_t> numbers;
@@ -35,8 +36,10 @@ std::optional<std::vector<int64_t>> Checker::numbersOfAxes(const Call &call, con
     if (!number)
       return std::nullopt;
     if (*number < least) {
-      error("T0215", keyword->range,
-            std::string(name) + " is at least " + std::to_string(least) + ", this is " + std::to_string(*number));
+      errorWith("T0215", keyword->range,
+                std::string(name) + " is at least " + std::to_string(least) + ", this is " + std::to_string(*number),
+                std::string(name) == "stride" ? "stride = 1 begins a window at each place"
+                                              : "dilation = 1 takes places that lie next to each other");
       return std::nullopt;
     }
     numbers.push_back(*number);
@@ -54,9 +57,10 @@ bool Checker::readPads(const Call &call, std::vector<WindowSteps> &steps) {
   const bool ofAxes = pad.kind == Value::Kind::Tuple && !pad.elements->empty() && (*pad.elements)[0].kind == Value::Kind::Tuple;
   if (ofAxes ? pad.elements->size() != steps.size() || !std::all_of(pad.elements->begin(), pad.elements->end(), isPair)
              : pad.kind == Value::Kind::Tuple && !isPair(pad)) {
-    error("T0215", keyword->range,
-          "pad is one number, a pair (before, behind), or a tuple with a pair for each of the " + std::to_string(steps.size()) +
-              " axes of the window, this is " + text(pad));
+    errorWith("T0215", keyword->range,
+              "pad is one number, a pair (before, behind), or a tuple with a pair for each of the " +
+                  std::to_string(steps.size()) + " axes of the window, this is " + text(pad),
+              "pad = 1 is one place at both ends of all axes");
     return false;
   }
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -66,7 +70,8 @@ bool Checker::readPads(const Call &call, std::vector<WindowSteps> &steps) {
     if (!low || !high)
       return false;
     if (*low < 0 || *high < 0) {
-      error("T0215", keyword->range, "pad is at least 0, this is " + std::to_string(std::min(*low, *high)));
+      errorWith("T0215", keyword->range, "pad is at least 0, this is " + std::to_string(std::min(*low, *high)),
+                "a slice takes places away: x[" + (*call.axisOps)[i].from[0].name.text + ": 1 .. -> S]");
       return false;
     }
     steps[i].padLow = *low;
@@ -85,7 +90,8 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
   const bool fitsNone = fit && fit->isConstant() && fit->constant() < 1;
   if (fit && (fitsNone ? Size(0) : *fit) == graph.size(windows))
     return true; // no dims make a declared size negative, so where none fit it is 0
-  std::string fitting = fit ? text(*fit) + " fit into " + sized(axis) : "how many fit depends on " + sized(axis);
+  std::string fitting = fit ? text(*fit) + (*fit == Size(1) ? " fits into " : " fit into ") + sized(axis)
+                            : "how many fit depends on " + sized(axis);
   if (fitsNone)
     fitting = "and none fits into " + sized(axis);
   Diagnostic *mistake = error("T0215", range,

@@ -56,6 +56,16 @@ private:
 
 } // namespace
 
+/// What shows a place nothing later, in place of what does.
+static std::string remedyFor(const Entry &entry, const Node &node, AxisId walked) {
+  const std::string &name = entry.axes[walked].name;
+  if (node.op == Op::Attend)
+    return "`mask j <= i` hides the later keys, where i is the binder of " + name + " and j that of the keys";
+  if (node.op == Op::Sum && includes(node.axesFrom, walked))
+    return "cumsum[" + name + "](x) is the sum of the places so far, divided by 1 + iota[" + name + "]() their mean";
+  return "";
+}
+
 bool Checker::walksText(const Entry &entry, AxisId axis) {
   for (const Input &input : entry.inputs) // what data tasks and generation mean by ids[B, T]: B texts, T their symbols
     if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2 && input.type.axes[1] != axis) {
@@ -86,12 +96,14 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
   for (auto &stack : entry.stacks)
     leaving.insert(stack.results.begin(), stack.results.end());
   std::set<std::pair<uint32_t, uint32_t>> reported; // a mean is a sum and a division: one mistake
-  auto report = [&](ast::Range range, const std::string &objection) {
+  auto report = [&](ast::Range range, const std::string &objection, const std::string &help = {}) {
     if (objection.empty() || !reported.insert({range.begin, range.end}).second)
       return;
     auto *mistake =
         error("T0416", range,
               "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis + ", but " + objection);
+    if (mistake && !help.empty())
+      mistake->notes.push_back({"help", help});
     if (mistake)
       for (auto *statement : outStatements)
         if (statement->name.text == entry.name && !statement->walked.empty())
@@ -111,7 +123,7 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
     if (objection.empty() && (leaving.count(id) || leavingEntry.count(id)))
       objection = walk.objectionToResult(entry.nodes[id], leavingEntry.count(id));
     if (!objection.empty())
-      report(entry.nodes[id].caller, "here places may need later ones: " + objection);
+      report(entry.nodes[id].caller, "here places may need later ones: " + objection, remedyFor(entry, entry.nodes[id], axis));
   }
   auto next = [&](const std::vector<std::pair<uint32_t, NodeId>> &nextStates) {
     for (auto &[state, value] : nextStates)

@@ -55,7 +55,7 @@ Value Checker::logicalNot(const Value &value, ast::Range range) {
   if (value.isPoison())
     return poison();
   if (!value.isTensor() || graph.element(value.node) != Element::Bool) {
-    error("T0303", range, "`not` needs a truth value, this is " + text(value));
+    needTruth(range, "`not` needs a truth value, this is " + text(value));
     return poison();
   }
   return Value::ofTensor(graph.unary(Op::Not, value.node, range));
@@ -95,7 +95,7 @@ std::optional<Value> Checker::staticBinary(const std::string &op, const Value &l
                                            const ast::Expr &expression) {
   if (op == "and" || op == "or") {
     if (left.kind != Value::Kind::Bool || right.kind != Value::Kind::Bool) {
-      error("T0303", expression.opRange, "`" + op + "` needs truth values, these are " + text(left) + " and " + text(right));
+      needTruth(expression.opRange, "`" + op + "` needs truth values, these are " + text(left) + " and " + text(right));
       return poison();
     }
     return Value::ofBool(op == "and" ? left.truth && right.truth : left.truth || right.truth);
@@ -243,7 +243,7 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
   Element a = graph.element(left), b = graph.element(right);
   bool logic = op == "and" || op == "or";
   if (logic && (a != Element::Bool || b != Element::Bool)) {
-    error("T0303", expression.opRange, "`" + op + "` needs truth values, these are " + text(left) + " and " + text(right));
+    needTruth(expression.opRange, "`" + op + "` needs truth values, these are " + text(left) + " and " + text(right));
     return poison();
   }
   bool real = a == Element::Real || b == Element::Real || op == "/" || op == "^";

@@ -177,7 +177,9 @@ bool Checker::bindArguments(CallFrame &frame, const ast::Callable &callable, std
 Value Checker::layerResults(CallFrame &frame, const ast::Callable &callable, const Body &body, ast::Range range) {
   const std::string &name = callable.name.text;
   if (!body.result) {
-    error("T0411", callable.name.range, name + " has no `return`");
+    errorWith("T0411", callable.name.range, name + " has no `return`",
+              "`return x` at its end gives " + (callable.results.size() == 1 ? std::string("the value") : "the values") +
+                  " that it declares behind ->");
     return poison();
   }
   std::vector<Value> values;

@@ -91,10 +91,15 @@ void Checker::untilStatement(const Instance &instance, const ast::Stmt &statemen
   const bool isLooped = instance.repeat == ast::Stmt::Repeat::Loop;
   const bool isTruth = stop.kind == Value::Kind::Bool ||
                        (stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty());
+  const bool isOfPlaces = stop.isTensor() && graph.element(stop.node) == Element::Bool;
   if (!isTruth && !stop.isPoison())
-    error("T0303", statement.value->range, "`until` needs one truth value, this is " + text(stop));
+    errorWith("T0303", statement.value->range, "`until` needs one truth value, this is " + text(stop),
+              isOfPlaces ? "all(..) ends the loop when it holds at every place, any(..) when it does at one"
+                         : "a comparison is a truth value, such as min(halted) >= 0.99");
   if (!isLooped)
-    error("T0409", statement.range, "`until` stands only in a layer that is used under loop[...]");
+    errorWith("T0409", statement.range, "`until` stands only in a layer that is used under loop[...]",
+              "the rounds that it ends are those of `use " + instance.name + " = loop[8] " + instance.layer->callable->name.text +
+                  "`");
   if (!isTruth || !isLooped || !inStack)
     return;
   const NodeId node = tensor(stop, statement.value->range);

@@ -30,8 +30,12 @@ void Checker::scanCarry(ScanState &state, const ast::Stmt &statement) {
 void Checker::scanNext(ScanState &state, const ast::Stmt &statement, const std::vector<const ast::Stmt *> &carries) {
   auto carry = state.carryOf.find(statement.name.text);
   if (carry == state.carryOf.end()) {
+    std::string known;
+    for (auto &[name, place] : state.carryOf)
+      known += (known.empty() ? "its carries: " : ", ") + name;
     if (state.ok)
-      error("T0407", statement.name.range, "there is no carry " + statement.name.text + " in this scan");
+      errorWith("T0407", statement.name.range, "there is no carry " + statement.name.text + " in this scan",
+                known.empty() ? "declare it: carry " + statement.name.text + ": [..] = .." : known);
     state.ok = false;
     return;
   }
@@ -131,7 +135,9 @@ Value Checker::scan(Scope *scope, const ast::Expr &expression) {
   for (auto *statement : rest.next)
     scanNext(state, *statement, rest.carries);
   if (!rest.yield) {
-    error("T0411", expression.range, "this scan has no `yield`");
+    errorWith("T0411", expression.range, "this scan has no `yield`",
+              "`yield " + (rest.carries.empty() ? "x" : rest.carries[0]->name.text) + "` at its end collects the values along " +
+                  axisName(axis));
     return poison();
   }
   std::vector<NodeId> yields = scanYields(state, *rest.yield, axis);

@@ -13,7 +13,13 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
                           std::string("under ") + word + "[...] the first " + std::to_string(carries) + " arguments of " +
                               layer.name.text + " are carried from step to step; given are " + std::to_string(arguments.size()));
     if (mistake)
-      mistake->related.push_back({layer.name.range, "it has " + std::to_string(carries) + " results"});
+      mistake->related.push_back(
+          {layer.name.range, "it has " + std::to_string(carries) + (carries == 1 ? " result" : " results")});
+    std::string first;
+    for (size_t i = 0; i < carries && i < layer.parameters.size(); ++i)
+      first += (first.empty() ? "" : ", ") + layer.parameters[i].name.text;
+    if (mistake && !first.empty())
+      mistake->notes.push_back({"help", "give what the first step begins with: " + instance.name + "(" + first + ", ..)"});
     return poison();
   }
   StackCall call{instance, ranges, history, caller, range};
@@ -126,8 +132,14 @@ std::optional<std::vector<NodeId>> Checker::carriedOn(const StackCall &call, con
                             std::string("under ") + (call.instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop") +
                                 "[...] the carry " + (i < layer.parameters.size() ? layer.parameters[i].name.text : "") +
                                 " goes in as " + text(initial[i]) + " and comes out as " + text(node));
-      if (mistake)
-        mistake->related.push_back({layer.results[i].range, "declared result"});
+      if (!mistake)
+        return std::nullopt;
+      mistake->related.push_back({layer.results[i].range, "declared result"});
+      const std::vector<AxisId> grown = without(graph.axes(node), graph.axes(initial[i]));
+      if (!grown.empty() && graph.contains(node, initial[i]))
+        mistake->notes.push_back({"help", "expand[" + names(grown) + "](...) of what goes in gives it all axes from the start"});
+      else
+        mistake->notes.push_back({"help", "a step begins with what the one before it returns: both have one type"});
       return std::nullopt;
     }
     declared.push_back(graph.axes(node));

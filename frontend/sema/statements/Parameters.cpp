@@ -85,7 +85,8 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   if (!axes || !element)
     return poison();
   if (*element != Element::Real) {
-    error("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained");
+    errorWith("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained",
+              "what is not trained is an `in`, a `state`, or an expression of iota");
     return poison();
   }
   if (given && given->value.isPoison())

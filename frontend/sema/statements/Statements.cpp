@@ -16,6 +16,29 @@ static std::string fieldNameMistake(const ast::Stmt &statement) {
          (ofPrefix ? "for each name that begins with " + std::string(kHeldOutPrefix) : "by this name");
 }
 
+/// What to write instead of a statement that stands in the wrong place.
+static const char *remedyFor(Kind kind) {
+  switch (kind) {
+  case Kind::In:
+    return "what a layer or function reads are its arguments: layer Block(x: [B, D]) -> ..";
+  case Kind::Out:
+  case Kind::Loss:
+  case Kind::Metric:
+    return "`return` the value, and name it so in the model that calls this";
+  case Kind::Return:
+    return "a model gives its results by `out`, a scan by `yield`";
+  case Kind::Until:
+    return "write the rounds as a layer, and use it under loop[N]";
+  case Kind::Carry:
+  case Kind::Yield:
+    return "scan(t: T) { carry h: [B, D] = ..  next h = ..  yield h } is an expression, behind `let y =`";
+  case Kind::Next:
+    return "a layer has states, a function has none: `layer` in place of `fn`";
+  default:
+    return "declare it in the model or layer around";
+  }
+}
+
 bool Checker::allowed(const ast::Stmt &statement, Place place) {
   const char *word = nullptr, *where = nullptr;
   switch (statement.kind) {
@@ -61,7 +84,7 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
   }
   if (!word)
     return true;
-  error("T0409", statement.range, std::string("`") + word + "` stands only in " + where);
+  errorWith("T0409", statement.range, std::string("`") + word + "` stands only in " + where, remedyFor(statement.kind));
   return false;
 }
 
@@ -85,8 +108,10 @@ void Checker::once(const ast::Stmt *&slot, const ast::Stmt &statement, const cha
 }
 
 /// What belongs to a body rather than to its names.
-void Checker::bodyStatement(Body &body, const ast::Stmt &statement) {
-  if (statement.kind == Kind::Require)
+void Checker::bodyStatement(Scope *scope, Body &body, const ast::Stmt &statement) {
+  if (statement.kind == Kind::Require && isOfSizes(scope, *statement.value))
+    requireStatement(scope, statement);
+  else if (statement.kind == Kind::Require)
     body.requirements.push_back(&statement);
   else if (statement.kind == Kind::Next)
     nextOnce(body, statement);
@@ -200,7 +225,7 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
     case Kind::Until:
     case Kind::Return:
     case Kind::Yield:
-      bodyStatement(body, statement);
+      bodyStatement(scope, body, statement);
       break;
     case Kind::Out:
     case Kind::Loss:
@@ -309,19 +334,6 @@ void Checker::letStatement(Scope *scope, const ast::Stmt &statement) {
           return value;
         },
         Kind::Let);
-  }
-}
-
-void Checker::requireStatement(Scope *scope, const ast::Stmt &statement) {
-  Value value = evaluate(scope, statement.value);
-  if (value.isPoison())
-    return;
-  std::string hint = statement.message.empty() ? "" : ": " + statement.message;
-  if (value.kind != Value::Kind::Bool) {
-    if (auto *mistake = error("T0309", statement.value->range, "a requirement must be decided at compile time" + hint))
-      mistake->notes.push_back({"help", "require it of configs, or bind the dims: --bind T=16, or `bind` in the recipe"});
-  } else if (!value.truth) {
-    error("T0410", statement.value->range, "this requirement fails" + hint);
   }
 }
 

@@ -69,8 +69,9 @@ std::optional<Initializer> Checker::initialOf(Scope *scope, const ast::Stmt &sta
   }
   if (!state.ofModel || state.element != Element::Real) {
     const std::string which = state.ofModel ? " of whole numbers or truth values" : " with an axis of run time";
-    error("T0309", range,
-          "the initial value of a state" + which + " must be a number known at compile time, this is " + text(initial));
+    errorWith("T0309", range,
+              "the initial value of a state" + which + " must be a number known at compile time, this is " + text(initial),
+              "let it start at 0, and set it by `next " + statement.name.text + " = ..`");
     return std::nullopt;
   }
   NodeId source = initial.isTensor() ? initial.node : kNoNode;
@@ -140,8 +141,8 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
       for (auto &[known, declaration] : scope->frame->states)
         names.push_back(known);
       std::string near = nearest(name, names);
-      if (!near.empty())
-        mistake->notes.push_back({"help", "did you mean " + near + "?"});
+      mistake->notes.push_back(
+          {"help", near.empty() ? "declare it: state " + name + ": [..] = 0" : "did you mean " + near + "?"});
     }
     return;
   }

@@ -80,6 +80,13 @@ NodeId Checker::pin(NodeId node, const std::string &element, ast::Range range) {
   return graph.add(copy, body);
 }
 
+std::string Checker::names(const std::vector<AxisId> &axes) const {
+  std::string list;
+  for (AxisId axis : axes)
+    list += (list.empty() ? "" : ", ") + axisName(axis);
+  return list;
+}
+
 /// What distinguishes the axes a value has from the declared ones, and the likely remedy.
 void Checker::noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, const std::vector<AxisId> &declared) {
   auto missing = without(declared, own), surplus = without(own, declared);
@@ -99,6 +106,25 @@ void Checker::noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, cons
     mistake.notes.push_back(
         {"help", "these are two axes called " + axisName(*twin) +
                      ": each use of a layer has its own `config` axes, the axes in its [..] are the caller's"});
+  else if (surplus.empty() && !own.empty())
+    mistake.notes.push_back({"help", "expand[" + names(missing) + "](...) repeats the value along " + names(missing)});
+  else if (missing.empty() && surplus.size() == 1)
+    mistake.notes.push_back({"help", "x[" + names(surplus) + ": i] takes one place of it, sum[" + names(surplus) +
+                                         "](x) or mean[" + names(surplus) + "](x) all of them"});
+}
+
+/// How a value becomes one of this element, where it is of another one.
+static const char *toBecome(Element element) {
+  if (element == Element::Real)
+    return "real(...) turns truth values into 0 and 1";
+  return element == Element::Int ? "reals are not rounded: compute it of whole numbers, or declare it as a real, without a word"
+                                 : "a comparison is a truth value: x > 0";
+}
+
+/// How one value becomes one with axes; `number`: it is this one.
+static std::string toFill(const std::string &axes, const std::string &number) {
+  return number.empty() ? "expand[" + axes + "](...) repeats the value along " + axes
+                        : "full[" + axes + "](" + number + ") is this number at every place";
 }
 
 Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place) {
@@ -111,7 +137,9 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
   NodeId node = tensor(value, place);
   if (node == kNoNode)
     return graph.entry.nodes.empty() ? poison() : recovered(scope, type);
-  auto declared = [&](Diagnostic *mistake) {
+  auto declared = [&](Diagnostic *mistake, const std::string &help) {
+    if (mistake && !help.empty())
+      mistake->notes.push_back({"help", help});
     if (mistake && (type.range.begin != place.begin || type.range.file != place.file))
       mistake->related.push_back({type.range, "declared as " + text(*axes)});
     return recovered(scope, type);
@@ -125,16 +153,14 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
     auto *mistake = error("T0202", place, message, text(node));
     if (mistake)
       noteAxes(*mistake, graph.axes(node), *axes);
-    return declared(mistake);
+    return declared(mistake, graph.axes(node).empty() ? toFill(names(*axes), value.isStatic() ? text(value) : "") : "");
   }
   bool wrong = *element == Element::Real  ? actual == Element::Bool
                : *element == Element::Int ? actual == Element::Real
                                           : actual != Element::Bool;
   if (wrong) {
     auto *mistake = error("T0301", place, what + " must be " + type.element + ", it is " + text(node), text(node));
-    if (mistake && *element == Element::Real)
-      mistake->notes.push_back({"help", "real(...) turns truth values into 0 and 1"});
-    return declared(mistake);
+    return declared(mistake, toBecome(*element));
   }
   if (*element == Element::Real)
     node = graph.toReal(node);
@@ -205,6 +231,8 @@ bool Checker::mayBeNegative(const Size &size, const char *code, ast::Range range
   auto *mistake = error(code, range, what + " can be negative: it is " + text(size));
   if (mistake && !proof.example.empty())
     mistake->notes.push_back({"example", name + " is " + proof.example});
+  if (mistake)
+    mistake->notes.push_back({"help", "`require " + text(size) + " >= 0` above it says that no run brings such sizes"});
   return true;
 }
 
@@ -240,10 +268,13 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
     error("T0213", range, what + " is " + text(value) + ", which is no whole number");
   } else if (!isWhole) {
     auto *mistake = error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
-    if (mistake && value.isTensor() && hasQuotient(graph, value.node))
-      mistake->notes.push_back({"help", kNameTheQuotient});
+    if (mistake)
+      mistake->notes.push_back({"help", value.isTensor() && hasQuotient(graph, value.node)
+                                            ? kNameTheQuotient
+                                            : "numbers and configs are, and sums and products of dims"});
   } else if (graph[value.node].op == Op::Depth) {
-    error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
+    errorWith("T0309", range, what + " must be a whole number known at compile time, this depends on depth",
+              "sizes are the same at every depth: layers of other sizes are a `use` of their own");
   } else if (auto *mistake = error("T0213", range, what + " must be made of sums and products of dims")) {
     mistake->notes.push_back({"help", hasQuotient(graph, value.node)
                                           ? kNameTheQuotient
