@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tenon {
@@ -50,6 +51,9 @@ constexpr unsigned writtenBits(std::string_view name) {
 }
 /// In which reals lie in memory and are computed unless a policy or a text says so.
 constexpr runtime::DataType kUsualReal = runtime::DataType::F32;
+inline const std::string kUsualRealWord{runtime::nameOf(kUsualReal)};
+/// What `--f64` makes of every real, and what numbers are that each step has one of.
+inline const std::string kWideRealWord{runtime::nameOf(runtime::DataType::F64)};
 constexpr bool isUsualReal(std::string_view name) { return writtenReal(name) == kUsualReal; }
 /// Whether it is another one.
 constexpr bool isOtherReal(std::string_view name) { return isWrittenReal(name) && !isUsualReal(name); }

@@ -1,5 +1,6 @@
 // The whole compiler: specification to artifact, or to the text of one stage.
 #pragma once
+#include "frontend/ElementTypes.h"
 #include "frontend/Sema.h"
 #include <string>
 #include <vector>
@@ -10,9 +11,9 @@ class KernelLibrary;
 
 struct CompileRequest {
   CheckOptions check;
-  std::string outputDirectory; // artifact: created if missing
-  std::string name;            // libNAME.so
-  std::string dtype = "f32";   // f32 or f64
+  std::string outputDirectory;        // artifact: created if missing
+  std::string name;                   // libNAME.so
+  std::string dtype = kUsualRealWord; // or kWideRealWord
   std::string numerics; // what is multiplied and saved, with dtype f32 (schema::factorsOfF32). Empty: what the recipe's policy
                         // says, else f32
   std::string target = "cpu";

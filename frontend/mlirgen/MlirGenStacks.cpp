@@ -1,5 +1,6 @@
 // Checked program to tensor form: stacks, their rounds, depths.
 #include "dialect/Rounds.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/graph/ComputeTypes.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
 
@@ -70,7 +71,7 @@ Value EntryGenerator::firstDepthOfRound(const StackInfo *rounds, OpBuilder &buil
 }
 
 Type EntryGenerator::handedOn(NodeId result) const {
-  return storedType(entry.nodes[result].type.element, isWideResult(entry, result) ? "f64" : "");
+  return storedType(entry.nodes[result].type.element, isWideResult(entry, result) ? kWideRealWord : "");
 }
 
 /// The results of the body that is open: carries, then what is collected; nothing after a mistake.

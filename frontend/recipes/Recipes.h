@@ -2,6 +2,7 @@
 // parameters.
 #pragma once
 #include "frontend/Diagnostics.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/Program.h"
 #include <functional>
 #include <optional>
@@ -95,7 +96,7 @@ std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, 
 
 /// The types of a recipe's numerics policy; those of a recipe without one, or of no recipe, are f32.
 struct NumericsPolicy {
-  std::string params = "f32", compute = "f32", reduce = "f32";
+  std::string params = kUsualRealWord, compute = kUsualRealWord, reduce = kUsualRealWord;
   /// All f64, which is what --f64 does.
   bool isDouble() const;
 };
