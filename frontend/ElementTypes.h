@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tenon {
@@ -52,6 +53,9 @@ constexpr unsigned writtenBits(std::string_view name) {
 constexpr runtime::DataType kUsualReal = runtime::DataType::F32;
 /// In which everything is computed with --f64, and numbers of which a step or a tensor has one (scalarReal of the dialect).
 constexpr runtime::DataType kWidestReal = runtime::DataType::F64;
+inline const std::string kUsualRealWord{runtime::nameOf(kUsualReal)};
+/// What `--f64` makes of every real, and what numbers are that each step has one of.
+inline const std::string kWideRealWord{runtime::nameOf(kWidestReal)};
 constexpr bool isUsualReal(std::string_view name) { return writtenReal(name) == kUsualReal; }
 /// Whether it is another one.
 constexpr bool isOtherReal(std::string_view name) { return isWrittenReal(name) && !isUsualReal(name); }

@@ -11,9 +11,9 @@ class KernelLibrary;
 
 struct CompileRequest {
   CheckOptions check;
-  std::string outputDirectory;                    // artifact: created if missing
-  std::string name;                               // libNAME.so
-  std::string dtype{runtime::nameOf(kUsualReal)}; // or that of kWidestReal
+  std::string outputDirectory;        // artifact: created if missing
+  std::string name;                   // libNAME.so
+  std::string dtype = kUsualRealWord; // or kWideRealWord
   std::string numerics; // what is multiplied and saved, with dtype f32 (schema::factorsOfF32). Empty: what the recipe's policy
                         // says, else f32
   std::string target = "cpu";

@@ -27,7 +27,7 @@ COLUMNS = 130  # as in .clang-format
 # A comment of a specification; not what a test expects (CHECK) or runs, which is as long as what is printed.
 COMMENT = re.compile(r"(?:[^\"#]|\"[^\"]*\")*#(?! *[A-Z][A-Z0-9_-]+:)")
 LARGEST_FILE = 1 << 20
-MAPPED = CODE + (".tn", ".mlir", ".md")
+MAPPED = CODE + (".tn", ".mlir", ".md", ".test")
 UNMAPPED_FILES = 10  # in a folder that needs no README.md which names them
 # Spelled in parts, so that this file passes its own test.
 MACHINE_PATHS = re.compile(r"(?<!\w)/" + r"(work|farm|home/\w+|tmp/bash)" + "/")
@@ -133,8 +133,8 @@ def findings(name, path):
 
 
 def unmapped(files):
-    """Folders with many files without a README.md, or whose README.md does not name each file of code, each specification and
-    each document: in backticks, as it is called, by its stem or by a pattern such as `Fuse*.cpp`."""
+    """Folders with many files without a README.md, or whose README.md does not name each file of code, specification, test and
+    document: in backticks, as it is called, by its stem or by a pattern such as `Fuse*.cpp`."""
     folders = collections.defaultdict(list)
     for name, _ in files:
         folders[os.path.dirname(name)].append(os.path.basename(name))
@@ -144,14 +144,14 @@ def unmapped(files):
         names = [name for name in every if name.endswith(MAPPED) and name != "README.md"]
         if len(every) > UNMAPPED_FILES and readme not in paths:
             yield readme, f"not there: {folder or '.'} has {len(every)} files, so that a reader needs a map of them"
-        if len(names) <= UNMAPPED_FILES or readme not in paths:
+        if len(every) <= UNMAPPED_FILES or readme not in paths:
             continue
         with open(paths[readme], encoding="utf-8") as file:
             patterns = re.findall(r"`([^`\s]+)`", file.read())
         patterns = [pattern for pattern in patterns if re.match(r"\w|\*\w", pattern)]  # `*.cpp` says nothing
         for name in names:
             if not any(fnmatch.fnmatchcase(name, pattern) or os.path.splitext(name)[0] == pattern for pattern in patterns):
-                yield readme, f"{name} has no line in the map of the folder's {len(names)} files"
+                yield readme, f"{name} has no line in the map of the folder's {len(every)} files"
 
 
 def longer(files):

@@ -71,8 +71,7 @@ Value EntryGenerator::firstDepthOfRound(const StackInfo *rounds, OpBuilder &buil
 }
 
 Type EntryGenerator::handedOn(NodeId result) const {
-  return storedType(entry.nodes[result].type.element,
-                    isWideResult(entry, result) ? std::string(runtime::nameOf(kWidestReal)) : "");
+  return storedType(entry.nodes[result].type.element, isWideResult(entry, result) ? kWideRealWord : "");
 }
 
 /// The results of the body that is open: carries, then what is collected; nothing after a mistake.

@@ -138,6 +138,34 @@ void RealRanges::assumeCarries(uint32_t body, const std::vector<NodeId> &initial
   }
 }
 
+RealRange RealRanges::inRounds(uint32_t body, const std::vector<NodeId> &initial, const std::vector<NodeId> &results,
+                               NodeId condition, int64_t count) {
+  carries.clear();
+  for (NodeId node : initial)
+    carries.push_back(of(node));
+  carriesOf = body;
+  RealRange all = truth(true, false);
+  std::vector<RealRange> ever = carries;
+  for (int64_t round = 0; round < count; ++round) {
+    depth = {double(round), double(round), false};
+    known.clear();
+    const RealRange now = of(condition);
+    all = round == 0 ? now : either(all, now);
+    if (mayHold(now))
+      break;
+    std::vector<RealRange> next;
+    for (NodeId result : results)
+      next.push_back(of(result));
+    for (size_t i = 0; i < ever.size() && round + 1 < count; ++i)
+      ever[i] = either(ever[i], next[i]);
+    carries = next;
+  }
+  depth = {0, double(count), false};
+  carries = ever;
+  known.clear();
+  return all;
+}
+
 RealRange RealRanges::argument(const Node &node) const {
   if (node.stack == carriesOf && node.index < carries.size())
     return carries[node.index];
@@ -156,6 +184,7 @@ RealRange RealRanges::evaluate(const Node &node) const {
     return size ? RealRange{double(*size), double(*size), false} : RealRange{0, kInfinity, false};
   }
   case Op::Depth:
+    return node.stack == carriesOf ? depth : RealRange{0, kInfinity, false};
   case Op::Iota:
     return {0, kInfinity, false};
   case Op::BodyArgument:
@@ -200,8 +229,27 @@ RealRange RealRanges::evaluate(const Node &node) const {
   case Op::Not:
     return comparison(node);
   default:
-    return arithmetic(node);
+    return node.type.element == Element::Int ? wholeNumbers(node) : arithmetic(node);
   }
+}
+
+/// Whole numbers are not rounded, but go on from the smallest where they pass the largest.
+RealRange RealRanges::wholeNumbers(const Node &node) const {
+  constexpr double low = std::numeric_limits<int32_t>::min(), high = std::numeric_limits<int32_t>::max();
+  const RealRange any{low, high, false};
+  auto inRange = [&](double a, double b) { // infinite bounds are such of values that nobody counts so far
+    return (std::isfinite(a) && a < low) || (std::isfinite(b) && b > high) ? any : RealRange{a, b, false};
+  };
+  if (node.operands.size() != 2 || (node.op != Op::Add && node.op != Op::Sub && node.op != Op::Mul))
+    return arithmetic(node);
+  const RealRange &a = operand(node, 0);
+  const RealRange b = node.op == Op::Sub ? negated(operand(node, 1)) : operand(node, 1);
+  if (node.op != Op::Mul)
+    return inRange(a.low + b.low, a.high + b.high);
+  if (isInfinite(a) || isInfinite(b))
+    return arithmetic(node);
+  const auto [least, most] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+  return inRange(least, most);
 }
 
 RealRange RealRanges::comparison(const Node &node) const {

@@ -3,6 +3,7 @@
 // may be NaN is a part of its range: no comparison holds for NaN, and none that fails for it is known to hold.
 #pragma once
 #include "frontend/Program.h"
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -22,6 +23,10 @@ public:
   /// Of the values that the carries of `body` have in front of any round: they begin as `initial`, outside of the body, and are
   /// `results` behind a round.
   void assumeCarries(uint32_t body, const std::vector<NodeId> &initial, const std::vector<NodeId> &results);
+  /// Of the truth value `condition` in front of any of the first `count` rounds, each with the values that its carries have by
+  /// then: where it may hold in one, nothing is known of those behind it. The carries have the values of all rounds afterwards.
+  RealRange inRounds(uint32_t body, const std::vector<NodeId> &initial, const std::vector<NodeId> &results, NodeId condition,
+                     int64_t count);
   const RealRange &of(NodeId node);
   /// Nodes looked at.
   uint64_t effort() const { return work; }
@@ -30,6 +35,7 @@ private:
   RealRange evaluate(const Node &node) const;
   RealRange argument(const Node &node) const;
   RealRange arithmetic(const Node &node) const;
+  RealRange wholeNumbers(const Node &node) const;
   RealRange comparison(const Node &node) const;
   RealRange quotient(const Node &node) const;
   RealRange total(const Node &node) const;
@@ -43,6 +49,7 @@ private:
   uint64_t work = 0;
   uint32_t carriesOf = ~0u; // body
   std::vector<RealRange> carries;
+  RealRange depth = {0, std::numeric_limits<double>::infinity(), false}; // of that body
   std::map<NodeId, RealRange> known;
 };
 

@@ -167,13 +167,10 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
                       "f32 or f64");
     return false;
   }
-  const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16"), *doubles = keywordOf(policy, "f64");
-  const bool isAlone = !narrow && !doubles; // beside others, `f32` takes back what their patterns match, too
-  const bool isWidest = isWideReal(types.compute) && !types.isDouble() && !wide && !narrow;
-  if (const Setting *idle = types.compute == "bf16"                 ? narrow
-                            : isUsualReal(types.compute) && isAlone ? wide
-                            : isWidest                              ? doubles
-                                                                    : nullptr) {
+  // Beside others, exceptions in the type of `compute` take back what a pattern behind them matches, too (ExceptionResolver).
+  const auto exceptions = std::count_if(policy.keywords.begin(), policy.keywords.end(),
+                                        [](const auto &keyword) { return isWrittenReal(keyword.first); });
+  if (const Setting *idle = keywordOf(policy, types.compute); idle && exceptions == 1 && !types.isDouble()) {
     diagnostics.error("T0610", idle->range,
                       "`" + types.compute + "` names exceptions, but everything is multiplied in " + types.compute,
                       "changes nothing");

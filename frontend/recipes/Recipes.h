@@ -3,6 +3,7 @@
 #pragma once
 #include "frontend/Diagnostics.h"
 #include "frontend/ElementTypes.h"
+#include "frontend/Program.h"
 #include <functional>
 #include <optional>
 
@@ -95,7 +96,7 @@ std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, 
 
 /// The types of a recipe's numerics policy; those of a recipe without one, or of no recipe, are f32.
 struct NumericsPolicy {
-  std::string params{runtime::nameOf(kUsualReal)}, compute = params, reduce = params;
+  std::string params = kUsualRealWord, compute = kUsualRealWord, reduce = kUsualRealWord;
   /// All f64, which is what --f64 does.
   bool isDouble() const;
 };

@@ -203,8 +203,7 @@ json::Array inputsJson(const Entry &entry, const ManifestFacts &facts, json::Arr
   json::Array inputs;
   for (const Input &input : entry.inputs) {
     if (input.isTotal) {
-      totals.push_back(
-          tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, std::string(runtime::nameOf(kWidestReal)))));
+      totals.push_back(tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, kWideRealWord)));
       continue;
     }
     json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype, input.type.pinned));
@@ -226,10 +225,8 @@ json::Array outputsJson(const Program &program, const Entry &entry, const Manife
   if (entry.kind == Entry::Kind::Out)
     for (auto &[name, node] : entry.results) {
       const ValueType &type = entry.nodes[node].type; // what is written in 16 bits is handed over in the policy's type
-      outputs.push_back(tensorJson(entry, name, type,
-                                   entry.makesTotals
-                                       ? std::string(runtime::nameOf(kWidestReal))
-                                       : dtypeOf(type.element, facts.dtype, isWideReal(type.pinned) ? type.pinned : "")));
+      const std::string made = dtypeOf(type.element, facts.dtype, isWideReal(type.pinned) ? type.pinned : "");
+      outputs.push_back(tensorJson(entry, name, type, entry.makesTotals ? kWideRealWord : made));
     }
   else
     for (json::Value &number : numbersJson(entry, facts.dtype))

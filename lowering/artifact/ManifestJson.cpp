@@ -26,7 +26,7 @@ json::Value sizeJson(const Size &size, const std::vector<std::string> &dims) {
 std::string dtypeOf(Element element, const std::string &real, const std::string &written) {
   if (element == Element::Real)
     return written.empty() || isWideReal(real) ? real : written;
-  return element == Element::Int ? "i32" : "bool";
+  return std::string(runtime::nameOf(element == Element::Int ? runtime::DataType::I32 : runtime::DataType::Bool));
 }
 
 json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype) {
@@ -39,8 +39,7 @@ json::Object tensorJson(const Entry &entry, const std::string &name, const Value
 }
 
 json::Object scalarJson(const std::string &name) {
-  return json::Object{
-      {"name", name}, {"dtype", std::string(runtime::nameOf(kWidestReal))}, {"axes", json::Array()}, {"shape", json::Array()}};
+  return json::Object{{"name", name}, {"dtype", kWideRealWord}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
 json::Object layoutJson(const Panels &panels) {

@@ -55,6 +55,8 @@ std::string ScoreReader::checkPlace(const Read &read) {
 }
 
 std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index, bool clamp, const Weight &weight) {
+  if (table.has(kBatch))
+    return kOwnKeys;
   if (!table.only({kPlace, kHead, kContracted}))
     return "its table has a dimension besides place, head and width";
   if (!a.only({kBatch, kQuery, kHead, kContracted}))

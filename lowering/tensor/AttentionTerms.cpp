@@ -9,6 +9,21 @@ namespace tenon {
 /// What makes a head a part of the batch, which a table cannot have.
 static constexpr llvm::StringLiteral kMaskedHead = " (one that a mask depends on is of the batch)";
 
+static constexpr char kNumberOfQuery[] = "a part of it is a number of each query that no key is contracted with; `act(a + b)` "
+                                         "of numbers of the query and the key is fused as a contraction of pairs, (a, 1) with "
+                                         "(1, b)";
+
+/// Why a score that is no contraction and no table is no term: what it would have to be, by what it depends on.
+static std::string whyNoTerm(const Labelled &score) {
+  if (!score.has(kKey))
+    return kNumberOfQuery;
+  if (!score.has(kQuery) && score.has(kBatch))
+    return "a part of it is a number of each key that differs by batch row and is no contraction (`dot`); hidden keys belong in "
+           "a `mask`";
+  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and "
+         "no function of the distance j - i; hidden keys belong in a `mask`";
+}
+
 /// An operand of a contraction whose result has labels `ofResult`.
 static Labelled operandOf(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> ofResult) {
   Labelled operand{value, {}};
@@ -171,8 +186,7 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
     return addPairs(score, weight);
   if (isa_and_nonnull<ConvertOp>(op) && isa<FloatType>(tensorOf(op->getOperand(0)).getElementType()))
     return "not supported yet: a score whose type has 16 bits";
-  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and "
-         "no function of the distance j - i; hidden keys belong in a `mask`";
+  return whyNoTerm(score);
 }
 
 std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weight &weight) {
@@ -182,8 +196,11 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
   Labelled a = operandOf(dot.getA(), dot.getALabels(), labels), b = operandOf(dot.getB(), dot.getBLabels(), labels);
   if (a.has(kKey))
     std::swap(a, b);
-  if (a.has(kKey) || !b.has(kKey))
-    return isStored(score) ? addPairs(score, weight) : "both sides of its contraction depend on the key, or none";
+  if (a.has(kKey) || !b.has(kKey)) {
+    if (isStored(score))
+      return addPairs(score, weight);
+    return a.has(kKey) ? "both sides of its contraction depend on the key" : kNumberOfQuery;
+  }
   b.value = splitBeforeGather(builder, b.value);
   if (auto gather = b.value.getDefiningOp<GatherOp>()) {
     auto [x, index] = partsOf(gather, b.labels);
@@ -281,6 +298,8 @@ std::string ScoreReader::addValue(Labelled part, double factor) {
     if (!gather)
       return "the value depends on the query other than by a table of relative positions";
     auto [x, index] = partsOf(gather, part.labels);
+    if (x.has(kBatch))
+      return "the value: " + std::string(kOwnKeys);
     if (!x.only({kPlace, kHead, kWidth}))
       return "the table of the value has a dimension besides place, head and width";
     std::string why;

@@ -10,6 +10,9 @@ mlir::AffineExpr sizeAt(const Labelled &x, int64_t label);
 
 /// Of a reason why not.
 constexpr char kNoDistance[] = "a place that is no function of the distance j - i";
+constexpr char kOwnKeys[] = "each query has rows of its own, gathered at an index that depends on the query from what differs by "
+                            "batch row, and fused attention has one set of keys for all queries of a batch row; all keys under a "
+                            "`mask` are fused";
 
 /// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed;
 /// contractions with several keys are one with all of them beside each other.

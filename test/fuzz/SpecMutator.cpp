@@ -115,9 +115,79 @@ void SpecMutator::keep(Random &random, std::vector<std::string> &tokens) const {
   }
 }
 
+/// The bracket at or behind `from`, to its end.
+static std::pair<size_t, size_t> bracketFrom(const std::vector<std::string> &tokens, size_t from) {
+  size_t open = from;
+  while (open < tokens.size() && tokens[open] != "(" && tokens[open] != "[")
+    ++open;
+  size_t close = open;
+  for (int depth = 0; close < tokens.size(); ++close) {
+    depth += tokens[close] == "(" || tokens[close] == "[" ? 1 : tokens[close] == ")" || tokens[close] == "]" ? -1 : 0;
+    if (depth == 0)
+      break;
+  }
+  return {open, std::min(close + 1, tokens.size())};
+}
+
+static void replaceBracket(Random &random, std::vector<std::string> &tokens) {
+  auto [toBegin, toEnd] = bracketFrom(tokens, random.below(tokens.size()));
+  auto [fromBegin, fromEnd] = bracketFrom(tokens, random.below(tokens.size()));
+  std::vector<std::string> copy(tokens.begin() + fromBegin, tokens.begin() + fromEnd);
+  if (toBegin < toEnd && !copy.empty() && copy.front() == tokens[toBegin]) {
+    tokens.erase(tokens.begin() + toBegin, tokens.begin() + toEnd);
+    tokens.insert(tokens.begin() + toBegin, copy.begin(), copy.end());
+  }
+}
+
+static void swapStatements(Random &random, std::vector<std::string> &tokens) {
+  auto spans = statements(tokens);
+  if (spans.size() < 2)
+    return;
+  auto [begin, middle] = spans[random.below(spans.size())];
+  auto next = std::find_if(spans.begin(), spans.end(), [&](auto &span) { return span.first == middle; });
+  if (next != spans.end())
+    std::rotate(tokens.begin() + begin, tokens.begin() + middle, tokens.begin() + next->second);
+}
+
+static void repeatStatement(Random &random, std::vector<std::string> &tokens) {
+  auto spans = statements(tokens);
+  if (spans.empty())
+    return;
+  auto [begin, end] = spans[random.below(spans.size())];
+  std::vector<std::string> copy(tokens.begin() + begin, tokens.begin() + end);
+  if (copy.size() > 2 && isName(copy[1]))
+    copy[1] += "2";
+  tokens.insert(tokens.begin() + end, copy.begin(), copy.end());
+}
+
+/// A term around the name at `at`, where an operand stands.
+static void wrapOperand(Random &random, std::vector<std::string> &tokens, size_t at) {
+  static const std::pair<const char *, const char *> shells[] = {{"( -", ")"},
+                                                                 {"exp (", ")"},
+                                                                 {"( if depth mod 2 == 0 then", "else 1 )"},
+                                                                 {"clip (", ", 0 , 3 )"},
+                                                                 {"( 2 *", ")"},
+                                                                 {"stop_gradient (", ")"},
+                                                                 {"(", "mod 3 )"},
+                                                                 {"(", "div 2 )"},
+                                                                 {"where ( true ,", ", 0 )"},
+                                                                 {"( if training then", "else 0 )"}};
+  auto [open, close] = shells[random.below(std::size(shells))];
+  if (at < tokens.size() && at > 0 && (tokens[at - 1] == "(" || tokens[at - 1] == "+" || tokens[at - 1] == "*"))
+    tokens[at] = std::string(open) + " " + tokens[at] + " " + close;
+}
+
+/// A stack for a loop, or the other way round.
+static void changeLoop(Random &random, std::vector<std::string> &tokens) {
+  for (size_t i = random.below(tokens.size()); i < tokens.size(); ++i)
+    if (tokens[i] == "stack" || tokens[i] == "loop") {
+      tokens[i] = tokens[i] == "stack" ? "loop" : "stack";
+      return;
+    }
+}
+
 /// A change made of what the text itself has: its names, sizes, statements and terms.
 void SpecMutator::keepNames(Random &random, std::vector<std::string> &tokens) const {
-  auto spans = statements(tokens);
   const size_t at = pick(random, tokens, isName), other = pick(random, tokens, isName);
   switch (random.below(8)) {
   case 0: // another name of this text
@@ -139,68 +209,16 @@ void SpecMutator::keepNames(Random &random, std::vector<std::string> &tokens) co
       tokens[number] = sizes[random.below(std::size(sizes))];
     break;
   }
-  case 3: // two statements in the other order
-    if (spans.size() > 1) {
-      auto [begin, middle] = spans[random.below(spans.size())];
-      auto next = std::find_if(spans.begin(), spans.end(), [&](auto &span) { return span.first == middle; });
-      if (next != spans.end())
-        std::rotate(tokens.begin() + begin, tokens.begin() + middle, tokens.begin() + next->second);
-    }
-    break;
-  case 4: { // one bracket for another
-    auto group = [&](size_t from) {
-      size_t open = from;
-      while (open < tokens.size() && tokens[open] != "(" && tokens[open] != "[")
-        ++open;
-      size_t close = open;
-      for (int depth = 0; close < tokens.size(); ++close) {
-        depth += tokens[close] == "(" || tokens[close] == "[" ? 1 : tokens[close] == ")" || tokens[close] == "]" ? -1 : 0;
-        if (depth == 0)
-          break;
-      }
-      return std::pair(open, std::min(close + 1, tokens.size()));
-    };
-    auto [toBegin, toEnd] = group(random.below(tokens.size()));
-    auto [fromBegin, fromEnd] = group(random.below(tokens.size()));
-    std::vector<std::string> copy(tokens.begin() + fromBegin, tokens.begin() + fromEnd);
-    if (toBegin < toEnd && !copy.empty() && copy.front() == tokens[toBegin]) {
-      tokens.erase(tokens.begin() + toBegin, tokens.begin() + toEnd);
-      tokens.insert(tokens.begin() + toBegin, copy.begin(), copy.end());
-    }
-    break;
-  }
-  case 5: { // a term around a name
-    static const std::pair<const char *, const char *> shells[] = {{"( -", ")"},
-                                                                   {"exp (", ")"},
-                                                                   {"( if depth mod 2 == 0 then", "else 1 )"},
-                                                                   {"clip (", ", 0 , 3 )"},
-                                                                   {"( 2 *", ")"},
-                                                                   {"stop_gradient (", ")"},
-                                                                   {"(", "mod 3 )"},
-                                                                   {"(", "div 2 )"},
-                                                                   {"where ( true ,", ", 0 )"},
-                                                                   {"( if training then", "else 0 )"}};
-    auto [open, close] = shells[random.below(std::size(shells))];
-    if (at < tokens.size() && at > 0 && (tokens[at - 1] == "(" || tokens[at - 1] == "+" || tokens[at - 1] == "*"))
-      tokens[at] = std::string(open) + " " + tokens[at] + " " + close;
-    break;
-  }
-  case 6: // a statement again
-    if (!spans.empty()) {
-      auto [begin, end] = spans[random.below(spans.size())];
-      std::vector<std::string> copy(tokens.begin() + begin, tokens.begin() + end);
-      if (copy.size() > 2 && isName(copy[1]))
-        copy[1] += "2";
-      tokens.insert(tokens.begin() + end, copy.begin(), copy.end());
-    }
-    break;
-  case 7: // a stack for a loop, the other way round
-    for (size_t i = random.below(tokens.size()); i < tokens.size(); ++i)
-      if (tokens[i] == "stack" || tokens[i] == "loop") {
-        tokens[i] = tokens[i] == "stack" ? "loop" : "stack";
-        break;
-      }
-    break;
+  case 3:
+    return swapStatements(random, tokens);
+  case 4:
+    return replaceBracket(random, tokens);
+  case 5:
+    return wrapOperand(random, tokens, at);
+  case 6:
+    return repeatStatement(random, tokens);
+  case 7:
+    return changeLoop(random, tokens);
   }
 }
 

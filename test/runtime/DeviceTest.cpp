@@ -209,6 +209,37 @@ void succeed(tn_error *error) {
   exit(tn_error_code(error));
 }
 
+/// The bytes of all states, each set to what was read.
+std::string statesThroughC(tn_context *context) {
+  std::string all;
+  tn_tensor_info info;
+  for (int i = 0; i < tn_context_state_count(context); ++i) {
+    succeed(tn_context_state_info(context, i, &info));
+    std::string bytes(info.bytes, '\0');
+    succeed(tn_context_get_state(context, i, bytes.data(), bytes.size()));
+    succeed(tn_context_set_state(context, i, bytes.data(), bytes.size()));
+    all += bytes;
+  }
+  return all;
+}
+
+/// The bytes of every parameter, its gradient and its first moment.
+std::string parametersThroughC(tn_model &model) {
+  std::string all;
+  tn_tensor_info info;
+  for (int i = 0; i < tn_model_parameter_count(&model); ++i) {
+    succeed(tn_model_parameter_info(&model, i, &info));
+    std::string bytes(info.bytes, '\0');
+    succeed(tn_model_get_parameter(&model, info.name, bytes.data(), bytes.size()));
+    all += bytes;
+    succeed(tn_model_get_gradient(&model, info.name, bytes.data(), bytes.size()));
+    all += bytes;
+    succeed(tn_model_get_moment(&model, 0, info.name, bytes.data(), bytes.size()));
+    all += bytes;
+  }
+  return all;
+}
+
 /// The C interface over a model of either device: buffers set, lent and read, gradients and states by name.
 std::string throughC(const Opened &artifact, bool shares) {
   auto parameters = valueOf(runtime::Parameters::create(artifact));
@@ -244,23 +275,7 @@ std::string throughC(const Opened &artifact, bool shares) {
     all += runtime::concat(loss, " ", groups, " ");
   }
   expect(groups > 0 && groups == 2 * tn_context_group_count(context), runtime::concat(groups, " groups of gradients"));
-  for (int i = 0; i < tn_context_state_count(context); ++i) {
-    succeed(tn_context_state_info(context, i, &info));
-    std::string bytes(info.bytes, '\0');
-    succeed(tn_context_get_state(context, i, bytes.data(), bytes.size()));
-    succeed(tn_context_set_state(context, i, bytes.data(), bytes.size()));
-    all += bytes;
-  }
-  for (int i = 0; i < tn_model_parameter_count(&model); ++i) {
-    succeed(tn_model_parameter_info(&model, i, &info));
-    std::string bytes(info.bytes, '\0');
-    succeed(tn_model_get_parameter(&model, info.name, bytes.data(), bytes.size()));
-    all += bytes;
-    succeed(tn_model_get_gradient(&model, info.name, bytes.data(), bytes.size()));
-    all += bytes;
-    succeed(tn_model_get_moment(&model, 0, info.name, bytes.data(), bytes.size()));
-    all += bytes;
-  }
+  all += statesThroughC(context) + parametersThroughC(model);
   void *place = nullptr;
   uint64_t bytes = 0;
   tn_error *refused = tn_model_gradient_data(&model, parameters->names()[0].c_str(), &place, &bytes);

@@ -102,13 +102,18 @@ static std::string safetensors(const std::string &header, size_t dataBytes, uint
   return bytes + header + std::string(dataBytes, '\1');
 }
 
-TEST(Safetensors, RefusesEveryBrokenRule) {
-  TemporaryFolder folder;
-  std::string tensor = "\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]";
-  struct Row {
-    std::string bytes, message;
-  };
-  const Row rows[] = {
+namespace {
+
+struct BrokenFile {
+  std::string bytes, message;
+};
+
+/// A tensor of a header: 24 bytes.
+const std::string tensor = "\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]";
+
+/// Files that break one rule each, and what the error says of it.
+std::vector<BrokenFile> brokenFiles() {
+  return {
       {"", "only 0 bytes"},
       {"1234567", "only 7 bytes"},
       {safetensors("{}", 0, 3), "truncated"},
@@ -147,7 +152,13 @@ TEST(Safetensors, RefusesEveryBrokenRule) {
       {safetensors("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", 0), "occurs twice"},
       {safetensors("{\"__metadata__\":[]}", 0), "an array"},
   };
-  for (const Row &row : rows) {
+}
+
+} // namespace
+
+TEST(Safetensors, RefusesEveryBrokenRule) {
+  TemporaryFolder folder;
+  for (const BrokenFile &row : brokenFiles()) {
     writeFile(folder / "x.safetensors", row.bytes);
     auto file = SafetensorsFile::open(folder / "x.safetensors");
     ASSERT_FALSE(file.ok()) << row.message;

@@ -1,5 +1,6 @@
 // The compiler as a library: one C function that `tenon` opens when a specification has to be read.
 #include "frontend/Characters.h"
+#include "frontend/ElementTypes.h"
 #include "frontend/explain/Explain.h"
 #include "frontend/graph/Print.h"
 #include "frontend/syntax/Parse.h"
@@ -191,7 +192,7 @@ int runCompile(CommandLine &line) {
   request.check = line.check;
   request.outputDirectory = line.output;
   request.name = artifactName(line);
-  request.dtype = runtime::nameOf(line.doublePrecision ? kWidestReal : kUsualReal);
+  request.dtype = line.doublePrecision ? kWideRealWord : kUsualRealWord;
   request.numerics = line.numerics;
   request.target = line.target;
   request.kernelDirectory = line.kernelDirectory;

@@ -249,9 +249,9 @@ void printHead(const Manifest &manifest, const runtime::Artifact &artifact) {
     mixed += concat(", sums in ", runtime::nameOf(*manifest.reduce));
   show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
        std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
-  for (runtime::DataType type : {runtime::DataType::F64, runtime::DataType::F32, runtime::DataType::BF16})
-    if (const std::string paths = exceptionsIn(manifest, type); !paths.empty())
-      show("factors of these in %s: %s\n", std::string(nameOf(type)).c_str(), paths.c_str());
+  for (const runtime::DataTypeRow &row : runtime::kDataTypes)
+    if (const std::string paths = exceptionsIn(manifest, row.type); !paths.empty())
+      show("factors of these in %s: %s\n", std::string(row.name).c_str(), paths.c_str());
   if (artifact.runsCode())
     show("tier in use: %s%s\n", std::string(artifact.tier()).c_str(), lackingTiers(manifest).c_str());
   else if (manifest.device == artifact.device().name())

@@ -33,14 +33,23 @@ static std::vector<NodeId> decidedComparisons(const Entry &entry, RealRanges &ra
   return found;
 }
 
+/// Loops of more rounds are not followed round by round.
+constexpr int64_t kMostRounds = 64;
+
 void Checker::warnOfRanges(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
                            const std::vector<NodeId> &results) {
   if (!openConditions.erase(body))
     return;
   const StackInfo &info = graph.entry.stacks[body];
   RealRanges ranges(graph.entry);
-  ranges.assumeCarries(body, initial, results);
-  const RealRange truth = ranges.of(info.until);
+  const auto count = info.count.asConstant();
+  RealRange truth{0, 1};
+  if (count && *count <= kMostRounds) {
+    truth = ranges.inRounds(body, initial, results, info.until, *count);
+  } else {
+    ranges.assumeCarries(body, initial, results);
+    truth = ranges.of(info.until);
+  }
   const ast::Range place = graph[info.until].range;
   if (session.spendProof(place, ranges.effort()) && truth.low == truth.high && info.count == call.instance.count)
     if (auto *mistake = warnOfTruth(call.instance, place, truth.low > 0))

@@ -35,7 +35,7 @@ std::optional<std::vector<AxisId>> Checker::typeAxes(Scope *scope, const ast::Ty
 
 std::optional<Element> Checker::elementOf(const ast::Type &type) {
   if (const ElementWord *found = findElement(type.element)) {
-    if (type.element == "i64")
+    if (found->written == runtime::DataType::I64)
       error("T0901", type.range, "not supported yet: elements of i64; this would be i32");
     return found->element;
   }

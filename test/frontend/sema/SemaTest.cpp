@@ -47,13 +47,25 @@ static void report(const SourceFiles &sources, const Diagnostics &diagnostics, b
     std::printf("mistakes: %zu\n", list.size());
 }
 
-int main(int argc, char **argv) {
-  CheckOptions options;
+/// What to print of the file, besides its mistakes.
+struct Asked {
   bool all = false, legal = false, count = false, params = false, brief = false;
+};
+
+/// Whether the command line is right.
+static bool parseArguments(int argc, char **argv, CheckOptions &options, Asked &asked) {
+  const std::pair<const char *, bool &> flags[] = {{"--check", asked.all},
+                                                   {"--legal", asked.legal},
+                                                   {"--brief", asked.brief},
+                                                   {"--count", asked.count},
+                                                   {"--params", asked.params}};
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     auto next = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
-    if (word == "--model")
+    auto flag = std::find_if(std::begin(flags), std::end(flags), [&](auto &each) { return word == each.first; });
+    if (flag != std::end(flags))
+      flag->second = true;
+    else if (word == "--model")
       options.model = next();
     else if (word == "--recipe")
       options.recipe = next();
@@ -61,21 +73,11 @@ int main(int argc, char **argv) {
       options.entries.push_back(next());
     else if (word == "--root")
       options.modelRoots.push_back(next());
-    else if (word == "--check")
-      all = true;
-    else if (word == "--legal")
-      legal = true;
-    else if (word == "--brief")
-      brief = true;
-    else if (word == "--count")
-      count = true;
-    else if (word == "--params")
-      params = true;
     else if (word == "--set" || word == "--bind") {
       std::string text = next();
       size_t equals = text.find('=');
       if (equals == std::string::npos)
-        return 2;
+        return false;
       if (word == "--set")
         options.set.push_back({text.substr(0, equals), text.substr(equals + 1)});
       else
@@ -83,35 +85,48 @@ int main(int argc, char **argv) {
     } else
       options.path = word;
   }
+  return true;
+}
+
+/// The number of elements of all parameters; with `each` a line for each of them, too.
+static void printParameters(const Program &program, bool each) {
+  int64_t total = 0;
+  for (auto &param : program.params) {
+    int64_t elements = 1;
+    for (int64_t size : param.stackCounts)
+      elements *= size;
+    for (int64_t size : param.shape)
+      elements *= size;
+    total += elements;
+    if (!each)
+      continue;
+    std::printf("%s %s(%g)", param.path.c_str(), param.init.kind.c_str(), param.init.a);
+    for (auto &[scheme, names] : param.publicNames)
+      if (!names.empty())
+        std::printf(" %s=%s%s", scheme.c_str(), names.back().name.c_str(), names.back().transform.empty() ? "" : "*");
+    std::printf("\n");
+  }
+  std::printf("parameters %lld\n", (long long)total);
+}
+
+int main(int argc, char **argv) {
+  CheckOptions options;
+  Asked asked;
+  if (!parseArguments(argc, argv, options, asked))
+    return 2;
   SourceFiles sources;
   Diagnostics diagnostics;
-  if (all) {
+  if (asked.all) {
     bool ok = checkFile(options, sources, diagnostics);
-    report(sources, diagnostics, brief, legal);
-    return ok || (legal && std::all_of(diagnostics.all().begin(), diagnostics.all().end(), isLater)) ? 0 : 1;
+    report(sources, diagnostics, asked.brief, asked.legal);
+    return ok || (asked.legal && std::all_of(diagnostics.all().begin(), diagnostics.all().end(), isLater)) ? 0 : 1;
   }
   auto program = check(options, sources, diagnostics);
-  report(sources, diagnostics, brief);
+  report(sources, diagnostics, asked.brief);
   if (!program)
     return 1;
-  if (count || params) {
-    int64_t total = 0;
-    for (auto &param : program->params) {
-      int64_t elements = 1;
-      for (int64_t size : param.stackCounts)
-        elements *= size;
-      for (int64_t size : param.shape)
-        elements *= size;
-      total += elements;
-      if (params) {
-        std::printf("%s %s(%g)", param.path.c_str(), param.init.kind.c_str(), param.init.a);
-        for (auto &[scheme, names] : param.publicNames)
-          if (!names.empty())
-            std::printf(" %s=%s%s", scheme.c_str(), names.back().name.c_str(), names.back().transform.empty() ? "" : "*");
-        std::printf("\n");
-      }
-    }
-    std::printf("parameters %lld\n", (long long)total);
+  if (asked.count || asked.params) {
+    printParameters(*program, asked.params);
     return 0;
   }
   for (auto &entry : program->entries)

@@ -62,7 +62,7 @@ func.func @table_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>
   %d = tenon.sub %is, %js : tensor<5x7xi32>
   %rows = tenon.gather %table[%d] dim 1 x_dims [0, -1, 3, 4] index_dims [1, 2] clamp : tensor<2x12x4x8xf32>, tensor<5x7xi32> -> tensor<2x5x7x4x8xf32>
   %position = tenon.dot %p[0, 1, 2, 4], %rows[0, 1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x5x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term number 2: its table has a dimension besides place, head and width; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{score term number 2: each query has rows of its own, gathered at an index that depends on the query from what differs by batch row, and fused attention has one set of keys for all queries of a batch row; all keys under a `mask` are fused; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
@@ -127,7 +127,7 @@ func.func @two_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
 func.func @bias_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %padding: tensor<2x7xi32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %bias = tenon.convert %padding : tensor<2x7xi32> -> tensor<2x7xf32>
-  // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; hidden keys belong in a `mask`; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{score term number 2: a part of it is a number of each key that differs by batch row and is no contraction (`dot`); hidden keys belong in a `mask`; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>

@@ -286,87 +286,63 @@ int usage() {
   return 2;
 }
 
-} // namespace
-
-int main(int argumentCount, char **arguments) {
-  flushDenormals();
+/// What the command line asks for.
+struct Asked {
   Options options;
   std::string emit;
   int64_t microRows = 0;
   bool probe = false, instruction = false;
-  for (int index = 1; index < argumentCount; ++index) {
-    std::string argument = arguments[index];
-    GemmCase &gemm = options.gemm;
-    if (argument == "--tier=portable")
-      gemm.tier = cpu::Tier::Portable;
-    else if (argument == "--tier=avx2")
-      gemm.tier = cpu::Tier::Avx2;
-    else if (argument == "--tier=avx512")
-      gemm.tier = cpu::Tier::Avx512;
-    else if (argument == "--tier=avx512bf16")
-      gemm.tier = cpu::Tier::Avx512Bf16;
-    else if (argument == "--tier=amx")
-      gemm.tier = cpu::Tier::Amx;
-    else if (argument == "--f64")
-      gemm.type = runtime::DataType::F64;
-    else if (argument == "--bf16")
-      gemm.type = runtime::DataType::BF16;
-    else if (argument == "--f16")
-      gemm.type = runtime::DataType::F16;
-    else if (argument == "--sweep")
-      options.sweep = true;
-    else if (argument == "--quick")
-      options.quick = true;
-    else if (argument == "--dynamic")
-      gemm.dynamic = true;
-    else if (argument.starts_with("--corrupt="))
-      options.corrupt = argument.substr(10);
-    else if (argument == "--defined")
-      gemm.defined = true;
-    else if (argument == "--instruction")
-      instruction = true;
-    else if (argument == "--can-run")
-      probe = true;
-    else if (argument.starts_with("--cpu="))
-      gemm.cpu = argument.substr(6);
-    else if (argument.starts_with("--micro-kernels="))
-      microRows = std::atoll(argument.c_str() + 16);
-    else if (argument.starts_with("--emit="))
-      emit = argument.substr(7);
-    else if (argument.starts_with("--layouts=") && argument.size() == 12)
-      gemm.a = layoutOf(argument[10]), gemm.b = layoutOf(argument[11]);
-    else if (argument.starts_with("--shape=")) {
-      long long m, n, k, batch;
-      if (std::sscanf(argument.c_str() + 8, "%lld,%lld,%lld,%lld", &m, &n, &k, &batch) != 4)
-        return usage();
-      gemm.m = m, gemm.n = n, gemm.k = k, gemm.batch = batch;
-    } else
-      return usage();
-  }
-  if (isInPanels(options.gemm.b) && options.gemm.type == runtime::DataType::BF16)
-    options.gemm.b = options.gemm.b == Layout::Panels ? Layout::PairPanels : Layout::PairPanelsAcross;
-  if (!emit.empty()) {
-    std::string text = emit == "mlir" ? emitMlir(options.gemm) : emitAssembly(options.gemm);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return 0;
-  }
-  if (microRows > 0) {
-    std::string text = emitMicroKernels(options.gemm, microRows);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return 0;
-  }
-  if (probe)
-    return canRun(options.gemm.tier) ? 0 : 1;
-  if (instruction) {
-    bool otherOrder = options.corrupt == "order";
-    return (options.gemm.tier == cpu::Tier::Amx ? compareTilesWithInstructions(otherOrder) : compareWithInstruction(otherOrder))
-               ? 0
-               : 1;
-  }
-  if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
-    std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
-    return 3;
-  }
+};
+
+/// Arguments that are one word: whether this is one of them.
+bool takeWord(const std::string &argument, Asked &asked) {
+  GemmCase &gemm = asked.options.gemm;
+  static const std::pair<const char *, cpu::Tier> tiers[] = {{"--tier=portable", cpu::Tier::Portable},
+                                                             {"--tier=avx2", cpu::Tier::Avx2},
+                                                             {"--tier=avx512", cpu::Tier::Avx512},
+                                                             {"--tier=avx512bf16", cpu::Tier::Avx512Bf16},
+                                                             {"--tier=amx", cpu::Tier::Amx}};
+  static const std::pair<const char *, runtime::DataType> types[] = {
+      {"--f64", runtime::DataType::F64}, {"--bf16", runtime::DataType::BF16}, {"--f16", runtime::DataType::F16}};
+  const std::pair<const char *, bool &> flags[] = {{"--sweep", asked.options.sweep},     {"--quick", asked.options.quick},
+                                                   {"--dynamic", gemm.dynamic},          {"--defined", gemm.defined},
+                                                   {"--instruction", asked.instruction}, {"--can-run", asked.probe}};
+  for (auto &[word, tier] : tiers)
+    if (argument == word)
+      return gemm.tier = tier, true;
+  for (auto &[word, type] : types)
+    if (argument == word)
+      return gemm.type = type, true;
+  for (auto &[word, flag] : flags)
+    if (argument == word)
+      return flag = true;
+  return false;
+}
+
+/// Arguments with a value: whether this is one of them, and its value right.
+bool takeValue(const std::string &argument, Asked &asked) {
+  GemmCase &gemm = asked.options.gemm;
+  if (argument.starts_with("--corrupt="))
+    asked.options.corrupt = argument.substr(10);
+  else if (argument.starts_with("--cpu="))
+    gemm.cpu = argument.substr(6);
+  else if (argument.starts_with("--micro-kernels="))
+    asked.microRows = std::atoll(argument.c_str() + 16);
+  else if (argument.starts_with("--emit="))
+    asked.emit = argument.substr(7);
+  else if (argument.starts_with("--layouts=") && argument.size() == 12)
+    gemm.a = layoutOf(argument[10]), gemm.b = layoutOf(argument[11]);
+  else if (argument.starts_with("--shape=")) {
+    long long m, n, k, batch;
+    if (std::sscanf(argument.c_str() + 8, "%lld,%lld,%lld,%lld", &m, &n, &k, &batch) != 4)
+      return false;
+    gemm.m = m, gemm.n = n, gemm.k = k, gemm.batch = batch;
+  } else
+    return false;
+  return true;
+}
+
+int checkTypes(const Options &options) {
   switch (options.gemm.type) {
   case runtime::DataType::F64:
     return check<double, double>(options);
@@ -377,4 +353,40 @@ int main(int argumentCount, char **arguments) {
   default:
     return check<float, float>(options);
   }
+}
+
+} // namespace
+
+int main(int argumentCount, char **arguments) {
+  flushDenormals();
+  Asked asked;
+  for (int index = 1; index < argumentCount; ++index)
+    if (!takeWord(arguments[index], asked) && !takeValue(arguments[index], asked))
+      return usage();
+  Options &options = asked.options;
+  if (isInPanels(options.gemm.b) && options.gemm.type == runtime::DataType::BF16)
+    options.gemm.b = options.gemm.b == Layout::Panels ? Layout::PairPanels : Layout::PairPanelsAcross;
+  if (!asked.emit.empty()) {
+    std::string text = asked.emit == "mlir" ? emitMlir(options.gemm) : emitAssembly(options.gemm);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  if (asked.microRows > 0) {
+    std::string text = emitMicroKernels(options.gemm, asked.microRows);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  if (asked.probe)
+    return canRun(options.gemm.tier) ? 0 : 1;
+  if (asked.instruction) {
+    bool otherOrder = options.corrupt == "order";
+    return (options.gemm.tier == cpu::Tier::Amx ? compareTilesWithInstructions(otherOrder) : compareWithInstruction(otherOrder))
+               ? 0
+               : 1;
+  }
+  if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
+    std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
+    return 3;
+  }
+  return checkTypes(options);
 }

@@ -33,16 +33,19 @@ def recurrent(case):
             names |= {"weight_ih" + at: (4 * gates, 8 if layer else 3), "weight_hh" + at: (4 * gates, 4),
                       "bias_ih" + at: (4 * gates,), "bias_hh" + at: (4 * gates,)}
     case.scheme = "torch"
-    case.weights(names, {"emb": rows(math.sin, 0.11, 10, 3)})  # time-major: place t of row b is 2 t + b
+    table = {"emb": rows(math.sin, 0.11, 10, 3)}  # time-major: place t of row b is 2 t + b
     text = {"ids": case.ids([[2 * t + b for t in range(5)] for b in range(2)]),
             "len": tensor("i32", [5, 3] if "packed" in case.options.case else [5, 5])}
     last, cell = "h" if name[0] == "lstm" else "last", ["c"] if name[0] == "lstm" else []
-    sets = {"V": 10, "X": 3, "C": 4, "N": layers}
-    found = case.run(spec, sets, text, ["y", last, *cell], "--model", name[1], "--entry", "encode")
-    case.same("outputs", list(found["y"].values), flat(order(v["output"], 5, 2)))
-    top = [v["h_n"][-2:], v["c_n"][-2:]] if cell else [v["h_n"][-2:]]
-    for output, expected in zip([last, *cell], top):
-        case.same("final states of the top layer: " + output, list(found[output].values), flat(order(expected, 2, 2)))
+    for depth in range(1, layers + 1):  # the model gives the states of its top layer: those below are such of fewer layers
+        case.weights({key: shape for key, shape in names.items() if int(key.split("_l")[1][0]) < depth}, table)
+        sets = {"V": 10, "X": 3, "C": 4, "N": depth}
+        found = case.run(spec, sets, text, ["y", last, *cell], "--model", name[1], "--entry", "encode")
+        if depth == layers:
+            case.same("outputs", list(found["y"].values), flat(order(v["output"], 5, 2)))
+        for output, states in zip([last, *cell], ("h_n", "c_n")):
+            expected = v[states][2 * depth - 2:2 * depth]
+            case.same(f"final states of layer {depth}: {output}", list(found[output].values), flat(order(expected, 2, 2)))
 
 
 def transformer(case):
