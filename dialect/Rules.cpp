@@ -52,7 +52,7 @@ LogicalResult verifySizesOfEntry(Operation *op) {
 }
 
 /// Linear forms over the dims of the entry around `op`: no symbols, and as many dims as it has.
-static LogicalResult verifyForms(Operation *op, AffineMap forms) {
+LogicalResult verifyForms(Operation *op, AffineMap forms) {
   if (forms.getNumSymbols() != 0 || !fitsEntry(op, forms.getNumDims()))
     return op->emitOpError("expects forms over the dims of its entry, got ") << AffineMapAttr::get(forms); // as the caller says
   return success();

@@ -4,8 +4,9 @@
 
 namespace tenon {
 
-/// One linear form over the dims of the entry around `op`: no symbols, and as many dims as it has (a map of numbers may have
-/// none).
+/// Linear forms over the dims of the entry around `op`: no symbols, and as many dims as it has (a map of numbers may have none).
+mlir::LogicalResult verifyForms(mlir::Operation *op, mlir::AffineMap forms);
+/// The same for one form.
 mlir::LogicalResult verifyForm(mlir::Operation *op, mlir::AffineMap form);
 /// Whether the entry around `op` has this number of dims, or does not say how many; 0 fits all.
 bool fitsEntry(mlir::Operation *op, unsigned dimCount);
