@@ -2,6 +2,7 @@
 #include "dialect/TenonDialect.h"
 #include "dialect/Traits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -10,6 +11,8 @@ namespace tenon {
 bool isOfEveryTarget(Operation &op) {
   return isa<arith::ConstantOp, SizeValueOp, AtOp, PutOp, EachOp, RandomKeepOp, RandomBitsOp, YieldOp>(op);
 }
+
+bool isMathInstruction(Operation &op) { return isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op); }
 
 LogicalResult checkScalarsOf(Operation *kernel, llvm::function_ref<LogicalResult(Operation &)> check) {
   llvm::DenseSet<Operation *> outside;

@@ -12,4 +12,8 @@ mlir::LogicalResult checkScalarsOf(mlir::Operation *kernel, llvm::function_ref<m
 /// and put, sizes, inner loops, random bits. Folds and arithmetic are each target's own.
 bool isOfEveryTarget(mlir::Operation &op);
 
+/// Whether it is an op of the math dialect that each target has as an instruction, or leaves to LLVM: sqrt, absf, absi, fma. What
+/// is a function stands in Functions.def.
+bool isMathInstruction(mlir::Operation &op);
+
 } // namespace tenon

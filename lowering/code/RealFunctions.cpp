@@ -1,7 +1,6 @@
 #include "lowering/code/RealFunctions.h"
 #include "lowering/artifact/RealLanes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
 using namespace mlir;
@@ -186,16 +185,11 @@ static Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
 using Emitter = Value (*)(ImplicitLocOpBuilder &, ValueRange);
 
 static Emitter emitterOf(Operation &op) {
-  return llvm::TypeSwitch<Operation *, Emitter>(&op)
-      .Case([](math::ExpOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitExp(builder, x[0]); }; })
-      .Case([](math::LogOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitLog(builder, x[0]); }; })
-      .Case([](math::TanhOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitTanh(builder, x[0]); }; })
-      .Case([](math::ErfOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitErf(builder, x[0]); }; })
-      .Case([](math::SinOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitSinCos(builder, x[0], false); }; })
-      .Case([](math::CosOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitSinCos(builder, x[0], true); }; })
-      .Case([](math::AtanOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitAtan(builder, x[0]); }; })
-      .Case([](math::PowFOp) -> Emitter { return [](auto &builder, ValueRange x) { return emitPow(builder, x[0], x[1]); }; })
-      .Default([](Operation *) -> Emitter { return nullptr; });
+#define TENON_FUNCTION(name, library, real, wide, picoseconds)                                                                   \
+  if (isa<math::name>(op))                                                                                                       \
+    return [](ImplicitLocOpBuilder &builder, ValueRange x) -> Value { return real; };
+#include "lowering/code/Functions.def"
+  return nullptr;
 }
 
 bool hasRealFunction(Operation &op) { return emitterOf(op); }

@@ -2,7 +2,6 @@
 // place; what is left is that of the reduction and of rounding.
 #include "lowering/code/WideFunctions.h"
 #include "lowering/artifact/RealLanes.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
 
@@ -135,18 +134,13 @@ Value power(Lanes &l, Value x, Value y) {
 
 } // namespace
 
-Value emitWideFunction(ImplicitLocOpBuilder &builder, Operation &op, ValueRange operands) {
-  Lanes l(builder, operands[0]);
-  return llvm::TypeSwitch<Operation *, Value>(&op)
-      .Case([&](math::ExpOp) { return exponential(l, operands[0]); })
-      .Case([&](math::LogOp) { return logarithm(l, operands[0]); })
-      .Case([&](math::TanhOp) { return hyperbolicTangent(l, operands[0]); })
-      .Case([&](math::ErfOp) { return errorFunction(l, operands[0]); })
-      .Case([&](math::SinOp) { return sineOrCosine(l, operands[0], false); })
-      .Case([&](math::CosOp) { return sineOrCosine(l, operands[0], true); })
-      .Case([&](math::AtanOp) { return arcTangent(l, operands[0]); })
-      .Case([&](math::PowFOp) { return power(l, operands[0], operands[1]); })
-      .Default([](Operation *) { return Value(); });
+Value emitWideFunction(ImplicitLocOpBuilder &builder, Operation &op, ValueRange x) {
+  Lanes l(builder, x[0]);
+#define TENON_FUNCTION(name, library, real, wide, picoseconds)                                                                   \
+  if (isa<math::name>(op))                                                                                                       \
+    return wide;
+#include "lowering/code/Functions.def"
+  return {};
 }
 
 } // namespace tenon

@@ -1,4 +1,5 @@
 #include "lowering/cpu/FunctionCalls.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -11,9 +12,8 @@ struct FunctionRow {
   llvm::StringLiteral op, library, number;
 };
 constexpr FunctionRow kFunctions[] = {
-    {"math.exp", "exp", "exp_calls"},    {"math.log", "log", "log_calls"},  {"math.tanh", "tanh", "tanh_calls"},
-    {"math.erf", "erf", "erf_calls"},    {"math.sin", "sin", "sin_calls"},  {"math.cos", "cos", "cos_calls"},
-    {"math.atan", "atan", "atan_calls"}, {"math.powf", "pow", "pow_calls"},
+#define TENON_FUNCTION(name, library, real, wide, picoseconds) {math::name::getOperationName(), #library, #library "_calls"},
+#include "lowering/code/Functions.def"
 };
 
 /// Calls of one kind in a straight line from which on they share a function: copies cost compile time and size, calls the

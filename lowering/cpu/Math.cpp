@@ -1,5 +1,6 @@
 #include "lowering/cpu/Math.h"
 #include "lowering/artifact/Scalars.h"
+#include "lowering/code/KernelScalars.h"
 #include "lowering/cpu/TierChoice.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -55,7 +56,7 @@ static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands
 }
 
 bool hasMathFunction(Operation &op) {
-  if (isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp, math::RsqrtOp>(op))
+  if (isMathInstruction(op) || isa<math::RsqrtOp>(op))
     return true;
   return !libraryName(op).empty() && isComputed(op.getOperand(0).getType());
 }

@@ -27,11 +27,11 @@ int64_t opCost(Operation &op) {
     return 150;
   if (isa<DrawOpInterface>(op))
     return 3000;
-  if (isa<math::PowFOp>(op))
-    return 6000;
-  if (isa<math::MathDialect>(op.getDialect()))
-    return 500;
-  return 30;
+#define TENON_FUNCTION(name, library, real, wide, picoseconds)                                                                   \
+  if (isa<math::name>(op))                                                                                                       \
+    return picoseconds;
+#include "lowering/code/Functions.def"
+  return isa<math::MathDialect>(op.getDialect()) ? 500 : 30;
 }
 
 Block &bodyOf(InnerLoopOpInterface loop) { return loop->getRegion(0).front(); }

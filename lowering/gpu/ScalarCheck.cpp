@@ -21,9 +21,7 @@ static bool computesShortly(Operation &op) {
   return !(isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32());
 }
 
-bool isInstruction(Operation &op) {
-  return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) || isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
-}
+bool isInstruction(Operation &op) { return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) || isMathInstruction(op); }
 
 bool hasCode(Operation &op) { return isInstruction(op) || isa<math::RsqrtOp>(op) || hasRealFunction(op); }
 
