@@ -23,7 +23,12 @@ def step(path, block, folder):
     values = {name: tensor("i32", [[draw.randrange(256) for _ in range(LENGTH)] for _ in range(BATCH)])
               for name in ("ids", "target")}
     values |= {"len": tensor("i32", [LENGTH, 3]), "label": tensor("i32", [1, 0])}
-    read = {name: value for name, value in values.items() if re.search(rf"\b{name}: index", block)}
+    pairs = [[[draw.randrange(20) for _ in range(LENGTH)] for _ in range(LENGTH)] for _ in range(BATCH)]
+    values |= {"kind": tensor("i32", [[draw.randrange(64) for _ in range(LENGTH)] for _ in range(BATCH)]),
+               "far": tensor("i32", pairs)}
+    values |= {name: tensor("f32", [[[[number / 20] * width for number in row] for row in rows] for rows in pairs])
+               for name, width in (("edges", 8), ("z", 32))}
+    read = {name: value for name, value in values.items() if re.search(rf"\b{name}: (index|i32|\[)", block)}
     text = driver.tenon("grad", path, "--init", "--tier", driver.best_tier(), *driver.given(folder, read), "--json")
     return [value for value in json.loads(text).values() if isinstance(value, (int, float))]
 
