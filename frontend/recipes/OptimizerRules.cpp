@@ -4,10 +4,10 @@
 namespace tenon::schema {
 
 /// Sources: sgd, adam, adamw, adamax of torch.optim (Kingma and Ba 2015; Loshchilov and Hutter 2019; `form = hf`: transformers up
-/// to 4, `fairseq`: RoBERTa); adam_tf of TensorFlow 1; bert_adam of google-research/bert, clip_each of pytorch-pretrained-bert;
-/// gpt1_adam of openai/finetune-transformer-lm; adamaxw of MT-DNN; adam_paddle of ERNIE; lamb (You et al. 2020) of
-/// LAMB_Optimizer_TF (v3), pytorch-lamb, ALBERT, NVIDIA's BERT (nvidia_tf), apex (nvlamb), NEZHA (huawei); lion of
-/// google/automl (Chen et al. 2023, algorithm 2); radam of torch.optim (Liu et al. 2020).
+/// to 4, `uncorrected`: the same with correct_bias = False, `fairseq`: RoBERTa); adam_tf of TensorFlow 1; bert_adam of
+/// google-research/bert, clip_each of pytorch-pretrained-bert; gpt1_adam of openai/finetune-transformer-lm; adamaxw of MT-DNN;
+/// adam_paddle of ERNIE; lamb (You et al. 2020) of LAMB_Optimizer_TF (v3), pytorch-lamb, ALBERT, NVIDIA's BERT (nvidia_tf), apex
+/// (nvlamb), NEZHA (huawei); lion of google/automl (Chen et al. 2023, algorithm 2); radam of torch.optim (Liu et al. 2020).
 const std::vector<OptimizerRule> &optimizerRules() {
   static const std::vector<OptimizerRule> rules = [] {
     const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
@@ -29,7 +29,8 @@ const std::vector<OptimizerRule> &optimizerRules() {
          Moments::Squares,
          {{"torch", Correction::Each, Decay::Before},
           {"hf", Correction::Rate, Decay::After},
-          {"fairseq", Correction::Rate, Decay::Before}},
+          {"fairseq", Correction::Rate, Decay::Before},
+          {"uncorrected", Correction::None, Decay::After}},
          {rate, betas, eps, starting(decay, 0.01)},
          16},
         {"bert_adam",

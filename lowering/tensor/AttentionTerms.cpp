@@ -1,4 +1,5 @@
 #include "lowering/tensor/AttentionTerms.h"
+#include "dialect/ElementCode.h"
 #include <cmath>
 #include <map>
 
@@ -13,11 +14,28 @@ static constexpr char kNumberOfQuery[] = "a part of it is a number of each query
                                          "of numbers of the query and the key is fused as a contraction of pairs, (a, 1) with "
                                          "(1, b)";
 
+/// Whether it is a function of numbers that the query or the key alone decides; which of these differ by batch row.
+static bool joinsSides(const Labelled &score, bool &ofQuery, bool &ofKey, unsigned depth = 12) {
+  const Labelled bare = withoutBroadcasts(score);
+  if (constantOf(bare.value))
+    return true;
+  if (!bare.has(kKey) || !bare.has(kQuery)) {
+    (bare.has(kKey) ? ofKey : ofQuery) |= bare.has(kBatch);
+    return true;
+  }
+  Operation *op = bare.value.getDefiningOp();
+  return op && depth > 0 && op->hasTrait<ElementFormula>() && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return joinsSides({operand, bare.labels}, ofQuery, ofKey, depth - 1);
+         });
+}
+
 /// Why a score that is no contraction and no table is no term: what it would have to be, by what it depends on.
 static std::string whyNoTerm(const Labelled &score) {
-  if (!score.has(kKey))
+  bool ofQuery = false, ofKey = false;
+  const bool areApart = joinsSides(score, ofQuery, ofKey);
+  if (!score.has(kKey) || (areApart && ofQuery))
     return kNumberOfQuery;
-  if (!score.has(kQuery) && score.has(kBatch))
+  if (areApart && ofKey)
     return "a part of it is a number of each key that differs by batch row and is no contraction (`dot`); hidden keys belong in "
            "a `mask`";
   return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and "

@@ -107,8 +107,8 @@ class Rule:
                     p[k] -= lr * hat * math.sqrt((n - 4) * (n - 2) * longest / (longest - 4) / (longest - 2) / n)
                 else:
                     p[k] -= lr * m[k] / c1
-            elif self.form == "hf":
-                p[k] -= lr * hat
+            elif self.form in ("hf", "uncorrected"):
+                p[k] -= lr * (hat if self.form == "hf" else m[k] / (math.sqrt(v[k]) + eps))
                 p[k] -= lr * decay * p[k]
             elif self.kind == "adamw":
                 p[k] = p[k] * (1 - lr * decay) - lr * torch
@@ -168,6 +168,8 @@ OPTIMIZERS = {
     "radam(lr = 0.02, eps = 1e-3, decay = 0.03)": lambda: Rule("radam", 0.02, 0.03, eps=1e-3),
     "radam(lr = 0.02, betas = (0.9, 0.95), decay = 0.1, form = decoupled)": lambda: Rule("radam", 0.02, 0.1, betas=(0.9, 0.95),
                                                                                          form="decoupled"),
+    "adamw(lr = 0.02, eps = 1e-3, decay = 0.1, form = uncorrected)": lambda: Rule("adamw", 0.02, 0.1, eps=1e-3,
+                                                                                  form="uncorrected"),
 }
 SCHEDULES = {
     "constant()": {},
