@@ -1,5 +1,7 @@
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Devices.h"
+#include "runtime/base/File.h"
+#include "runtime/base/Hash.h"
 #include "runtime/device/Cpu.h"
 #include <algorithm>
 #include <filesystem>
@@ -34,7 +36,46 @@ Expected<std::string> findLibrary(const std::string &path) {
   return found[0];
 }
 
+Expected<std::string> hashOf(const std::string &path) {
+  uint64_t size = 0;
+  auto file = File::openForReading(path, size);
+  if (!file.ok())
+    return file.status();
+  Hash128 hash;
+  std::string piece;
+  for (uint64_t begin = 0; begin < size; begin += piece.size()) {
+    piece.resize(std::min(uint64_t{1} << 20, size - begin));
+    if (Status status = file->readAt(begin, piece.data(), piece.size()); status.failed())
+      return status;
+    hash.add(piece.data(), piece.size());
+  }
+  return hash.take();
+}
+
+std::string hashFileOf(const std::string &library) { return library + ".xxh3"; }
+
+/// Models of runs of before have no such file.
+Status checkLibraryHash(const std::string &library) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(hashFileOf(library), ignored))
+    return {};
+  auto written = readWholeFile(hashFileOf(library), 1 << 10);
+  auto found = hashOf(library);
+  if (!written.ok() || !found.ok())
+    return !written.ok() ? written.status() : found.status();
+  return *written == *found + "\n"
+             ? Status()
+             : inputError("'", library, "' is damaged: it is not the file whose hash '", hashFileOf(library),
+                          "' has; tenon train with the specification and the run's --out compiles it again");
+}
+
 } // namespace
+
+Status writeLibraryHash(const std::string &directory) {
+  auto library = findLibrary(directory);
+  auto hash = library.ok() ? hashOf(*library) : library;
+  return hash.ok() ? replaceFile(hashFileOf(*library), *hash + "\n") : hash.status();
+}
 
 Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path, std::string_view tierName) {
   auto described = describe(path, tierName);
@@ -65,6 +106,8 @@ Expected<std::shared_ptr<const Artifact>> Artifact::openFile(const std::string &
   std::string absolute = std::filesystem::absolute(file, error).string();
   if (error)
     return inputError("cannot find the place of '", file, "': ", error.message());
+  if (Status status = checkLibraryHash(absolute); status.failed()) // before anything of it runs
+    return status;
   auto code = device.open(absolute);
   if (!code.ok())
     return code.status();

@@ -50,4 +50,7 @@ private:
   std::string libraryPath, libraryDirectory;
 };
 
+/// Writes the hash of an artifact's library beside it, into libNAME.so.xxh3: whoever opens it compares them first.
+Status writeLibraryHash(const std::string &directory);
+
 } // namespace tenon::runtime

@@ -30,8 +30,6 @@ Status readVocabulary(const char *path, tenon::data::Vocabulary &vocabulary) {
 }
 
 Status apply(const tn_sampling &sampling, tenon::generate::Settings &settings) {
-  if (sampling.limit < 0)
-    return usageError("the limit of a text must be at least 0 symbols, not ", sampling.limit);
   settings.method = {sampling.greedy != 0, sampling.temperature, sampling.top_k, sampling.top_p};
   settings.limit = sampling.limit;
   settings.seed = sampling.seed;

@@ -89,7 +89,8 @@ tn_error *tn_model_set_loss_scale(tn_model *model, double scale, int64_t good) {
   return guarded([&]() -> Status {
     Status status = readyScale(model);
     if (status.ok() && !(static_cast<float>(scale) > 0 && std::isfinite(static_cast<float>(scale)) && good >= 0))
-      status = usageError("a loss scale is a number above 0 with a count from 0, not ", scale, " and ", good);
+      status = usageError("a loss scale is a number from 1.4e-45 to 3.4e38, as f32 holds them, with a count from 0, not ", scale,
+                          " and ", good);
     return status.ok() ? model->parameters->setLossScale(scale, good) : status;
   });
 }
@@ -115,6 +116,17 @@ tn_error *tn_context_get_scalar(const tn_context *context, const char *output, d
   });
 }
 
+/// What no file of a checkpoint can say, and no later load would take.
+static Status checkProgress(const tn_progress &progress) {
+  for (const auto &[field, value] :
+       {std::pair("step", progress.step), {"position", progress.position}, {"skipped", progress.skipped}})
+    if (value > uint64_t{INT64_MAX})
+      return usageError("the ", field, " of a tn_progress is at most ", INT64_MAX, ", not ", value);
+  return std::isfinite(progress.seconds) && progress.seconds >= 0
+             ? Status()
+             : usageError("the seconds of a tn_progress are a number, at least 0, not ", progress.seconds);
+}
+
 tn_error *tn_context_save_checkpoint(const tn_context *context, const char *directory, const tn_progress *progress, int keep) {
   return guarded([&]() -> Status {
     if (!context || !directory || !progress)
@@ -123,6 +135,8 @@ tn_error *tn_context_save_checkpoint(const tn_context *context, const char *dire
       return usageError("entry '", context->context->entry().name, "' does not train; a checkpoint is that of a train entry");
     if (keep < 1)
       return usageError("a save keeps at least 1 checkpoint, not ", keep);
+    if (Status status = checkProgress(*progress); status.failed())
+      return status;
     tenon::train::RunState state;
     state.step = progress->step;
     state.position = progress->position;

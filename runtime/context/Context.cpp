@@ -253,7 +253,7 @@ Status Context::call(uint64_t flags) {
     swapStates();
   if (Status status = readPosition(); status.failed())
     return status;
-  return info->kind == EntryInfo::Kind::Train ? storeModelStates() : Status();
+  return info->kind == EntryInfo::Kind::Train ? keepModelStates() : Status();
 }
 
 Status Context::takeArenas() {

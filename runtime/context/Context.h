@@ -69,7 +69,8 @@ public:
   Status loadModelStates();
 
   /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are
-  /// swapped and, in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
+  /// swapped and, in a train entry, the model's states are stored back, but for those of a batch whose loss is not finite. On
+  /// failure states and parameters' states are as before.
   /// An input error if the entry walks an axis and the new places do not fit behind those that are kept.
   /// A device may go on after the return; where that fails, the next thing that waits for it says so, and the states are lost.
   Status run();
@@ -143,6 +144,7 @@ private:
   Status prepare();
   int preparedState(size_t index) const;
   Status storeModelStates();
+  Status keepModelStates();
   Status fillState(size_t index);
   Status readPosition();
   Status copyInputsIn();

@@ -3,6 +3,7 @@
 #include "runtime/base/Convert.h"
 #include "runtime/context/Context.h"
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::runtime {
 
@@ -235,6 +236,19 @@ Status Context::storeModelStates() {
     seenModelStates = model->modelStateVersion();
   }
   return {};
+}
+
+/// Of a batch whose loss is not finite the compiled step skips the update, and averages over it would never be finite again: they
+/// stay what they were. Only where there are such states is the loss looked at, for which the host waits.
+Status Context::keepModelStates() {
+  const bool any = std::any_of(info->states.begin(), info->states.end(), [](const StateInfo &state) { return state.ofModel; });
+  auto loss = any && !outputTensors.empty() ? output(0) : Expected<const void *>(nullptr);
+  if (!loss.ok())
+    return loss.status();
+  if (!*loss || std::isfinite(numberAt(outputTensors[0].type, *loss, 0)))
+    return storeModelStates();
+  seenModelStates = ~uint64_t{0};
+  return loadModelStates();
 }
 
 Status Context::fillState(size_t index) {

@@ -76,7 +76,7 @@ Status BytePairs::parseSymbols(const std::string &text, const std::string &path,
 
 Status BytePairs::readMerges(const std::string &path, std::vector<std::string> &merges) {
   std::string text;
-  if (Status status = readTextFile(path, text); status.failed())
+  if (Status status = readMarkedFile(path, text); status.failed())
     return status;
   merges.clear();
   int64_t number = 0;

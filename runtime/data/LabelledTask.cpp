@@ -128,10 +128,10 @@ private:
     if (!symbols.classes.count(className())) {
       ClassNames found;
       bool numbers = true;
-      (void)visitLabels([&](const std::string &label, size_t row, size_t) {
+      (void)visitLabels([&](const std::string &label, size_t row, size_t word) {
         const auto number = numberOf(label);
         numbers &= number && *number == std::floor(*number);
-        found.add(label, row);
+        found.add(label, uint64_t{row} << 32 | word); // both have their lines in a file
         return Status();
       });
       if (numbers) {
@@ -140,10 +140,11 @@ private:
       }
       symbols.classes[className()] = found.sorted();
       if (const size_t count = found.sorted().size(); input.bound >= 0 && count > static_cast<size_t>(input.bound))
-        return inputError(
-            "'", path, "' has ", count, " classes, but the input '", className(), "' takes ", input.bound, "; the rarest first: ",
-            found.rarestFirst(count - static_cast<size_t>(input.bound), [this](uint64_t row) { return placeOf(rows[row]); }),
-            "; mend what is misspelt, or give the input ", count, " classes");
+        return inputError("'", path, "' has ", count, " classes, but the input '", className(), "' takes ", input.bound,
+                          "; the rarest first: ",
+                          found.rarestFirst(count - static_cast<size_t>(input.bound),
+                                            [this](uint64_t at) { return placeOf(rows[at >> 32], static_cast<uint32_t>(at)); }),
+                          "; mend what is misspelt, or give the input ", count, " classes");
       if (guessed && input.bound >= 0 && found.sorted().size() != static_cast<size_t>(input.bound))
         return inputError("'", path, "' has ", found.sorted().size(), " of the ", input.bound, " classes of '", className(),
                           "', and nothing says which: these weights do not name their classes; export them from the run with "

@@ -8,7 +8,7 @@ using runtime::concat;
 
 static Status readLines(const std::string &path, const Vocabulary &symbols, const std::vector<int32_t> &marks, Lines &lines) {
   std::string text;
-  if (Status status = readTextFile(path, text); status.failed())
+  if (Status status = readMarkedFile(path, text); status.failed())
     return status;
   lines.path = path;
   lines.tokens = Tokens(symbols.size());

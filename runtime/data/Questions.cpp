@@ -120,7 +120,7 @@ Status readSquad(const JsonValue &data, const std::string &path, Questions &resu
 
 Status readQuestions(const std::string &path, Questions &result) {
   std::string text;
-  if (Status status = readTextFile(path, text); status.failed())
+  if (Status status = readMarkedFile(path, text); status.failed())
     return status;
   result = Questions();
   if (auto whole = runtime::parseJson(text); whole.ok())

@@ -182,9 +182,8 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
   if (settings.name == "translation")
     return makeTranslationTask(settings, part, known, result);
   std::string text;
-  const bool characters =
-      known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;
-  if (Status status = readTexts(settings.texts, characters, text); !status.ok())
+  const Unit unit = known ? known->unit() : settings.vocabulary.empty() ? settings.unit : Unit::Words; // of a file: any but bytes
+  if (Status status = readTexts(settings.texts, unit, text); !status.ok())
     return status;
   Vocabulary vocabulary;
   const bool specials = hasMarks(settings.name);
@@ -194,8 +193,8 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, vocabulary); !status.ok())
       return status;
   } else {
-    vocabulary =
-        !characters ? Vocabulary::bytes(specials) : Vocabulary::characters(settings.lowerCase ? lowerCase(text) : text, specials);
+    vocabulary = unit != Unit::Characters ? Vocabulary::bytes(specials)
+                                          : Vocabulary::characters(settings.lowerCase ? lowerCase(text) : text, specials);
   }
   std::string_view used = text;
   if (settings.heldOut > 0) {

@@ -54,15 +54,46 @@ Status readTextFile(const std::string &path, std::string &text) {
   return got == 0 ? Status() : inputError("cannot read the text " + path + ": " + strerror(reason));
 }
 
+Status readMarkedFile(const std::string &path, std::string &text) {
+  Status status = readTextFile(path, text);
+  if (status.ok() && text.starts_with("\xEF\xBB\xBF"))
+    text.erase(0, 3);
+  return status;
+}
+
 static std::string hexadecimal(char byte) {
   const char *digits = "0123456789ABCDEF";
   unsigned value = static_cast<unsigned char>(byte);
   return {digits[value >> 4], digits[value & 15]};
 }
 
+/// The pattern for `glob`: the folders in front that exist under their very names are none of it (those of a path that was made
+/// absolute, or that stands behind --data).
+static std::string withLiteralFolders(const std::string &pattern) {
+  size_t literal = 0;
+  std::error_code ignored;
+  for (size_t end = pattern.find('/'); end != std::string::npos; end = pattern.find('/', end + 1)) {
+    if (!std::filesystem::is_directory(pattern.substr(0, end + 1), ignored))
+      break;
+    literal = end + 1;
+  }
+  std::string result;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (i < literal && std::strchr("[]*?\\", pattern[i]))
+      result += '\\';
+    result += pattern[i];
+  }
+  return result;
+}
+
 Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
+  struct stat info;
+  if (stat(pattern.c_str(), &info) == 0) { // a file of that name is meant, whatever it would match
+    paths.push_back(pattern);
+    return {};
+  }
   glob_t found{};
-  int result = glob(pattern.c_str(), 0, nullptr, &found);
+  int result = glob(withLiteralFolders(pattern).c_str(), 0, nullptr, &found);
   for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i)
     paths.emplace_back(found.gl_pathv[i]);
   globfree(&found);
@@ -92,16 +123,16 @@ Status listTexts(const std::vector<std::string> &patterns, std::vector<std::stri
   return {};
 }
 
-Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text) {
+Status readTexts(const std::vector<std::string> &patterns, Unit unit, std::string &text) {
   text.clear();
   std::vector<std::string> paths;
   if (Status status = listTexts(patterns, paths); status.failed())
     return status;
   for (const std::string &path : paths) {
     std::string one;
-    if (Status status = readTextFile(path, one); status.failed())
+    if (Status status = unit == Unit::Bytes ? readTextFile(path, one) : readMarkedFile(path, one); status.failed())
       return status;
-    if (Status status = characters ? checkCharacters(path, one) : Status(); status.failed())
+    if (Status status = unit == Unit::Characters ? checkCharacters(path, one) : Status(); status.failed())
       return status;
     if (!text.empty() && text.back() != '\n')
       text += '\n';

@@ -6,13 +6,16 @@ namespace tenon::data {
 
 /// The whole file; an error names the path and the reason. A pipe is read once and remembered.
 Status readTextFile(const std::string &path, std::string &text);
+/// The same without the byte order mark that some editors begin a file of UTF-8 with: it is no character of the text.
+Status readMarkedFile(const std::string &path, std::string &text);
 /// Appends the files that a path, or a pattern with * ? [ ], names, in the order of their names. Fails if it names none.
 Status listFiles(const std::string &pattern, std::vector<std::string> &paths);
 /// The files of all patterns.
 Status listTexts(const std::vector<std::string> &patterns, std::vector<std::string> &paths);
 /// The texts of all files that each of `patterns` names, a newline between two. Fails if a pattern names none, or if all are
-/// empty; and with `characters`, if a file is not UTF-8.
-Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text);
+/// empty; and where characters are its symbols, if a file is not UTF-8. Bytes are those of the files, else they have no byte
+/// order marks.
+Status readTexts(const std::vector<std::string> &patterns, Unit unit, std::string &text);
 
 /// Tokens in as few bytes each as the vocabulary allows: 1, 2 or 4.
 class Tokens {

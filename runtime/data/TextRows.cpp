@@ -44,7 +44,7 @@ Status splitWord(std::string_view line, const std::string &place, TextRow &row) 
 
 Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow> &rows) {
   std::string text;
-  if (Status status = readTextFile(path, text); status.failed())
+  if (Status status = readMarkedFile(path, text); status.failed())
     return status;
   bool open = false; // tags: the last row goes on
   uint64_t number = 0;

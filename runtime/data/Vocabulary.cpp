@@ -80,13 +80,11 @@ Vocabulary Vocabulary::characters(std::string_view text, bool specials) {
 
 Status Vocabulary::readWords(const std::string &path, Vocabulary &result) {
   std::string text;
-  if (Status status = readTextFile(path, text); !status.ok())
+  if (Status status = readMarkedFile(path, text); !status.ok())
     return status;
   result = Vocabulary();
   result.kind = Unit::Words;
   std::string_view rest = text;
-  if (rest.substr(0, 3) == "\xEF\xBB\xBF")
-    rest.remove_prefix(3);
   while (!rest.empty()) {
     size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
@@ -120,7 +118,7 @@ Status Vocabulary::read(const std::string &path, const std::string &merges, Voca
   if (merges.empty() && file.extension() != ".json")
     return readWords(path, result);
   std::string text;
-  if (Status status = readTextFile(path, text); status.failed())
+  if (Status status = readMarkedFile(path, text); status.failed())
     return status;
   if (text.starts_with("{\"unit\": \"")) // what `save` begins with; a symbol has a number
     return restore(text, result).in(path);

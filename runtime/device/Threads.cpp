@@ -193,8 +193,8 @@ struct ThreadPool::Shared {
 ThreadPool::ThreadPool(std::unique_ptr<Shared> shared) : shared(std::move(shared)) {}
 
 Expected<std::shared_ptr<ThreadPool>> ThreadPool::create(int threads) {
-  if (threads < 0 || threads > 1024)
-    return usageError("expected 0 to 1024 threads, got ", threads);
+  if (threads < 0 || threads > kMostThreads)
+    return usageError("expected 0 to ", kMostThreads, " threads, got ", threads);
   if (threads == 0)
     threads = availableCpus();
   auto shared = std::make_unique<Shared>();

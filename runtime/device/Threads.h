@@ -27,6 +27,8 @@ public:
   CallersFloatingPoint &operator=(const CallersFloatingPoint &) = delete;
 };
 
+constexpr int kMostThreads = 1024;
+
 /// Thread-safe: calls from several threads are served one after the other. Allocates only in create().
 class ThreadPool {
 public:

@@ -6,6 +6,21 @@
 
 namespace tenon::generate {
 
+runtime::Status checkBeam(const Beam &beam) {
+  if (beam.size < 1 || beam.size > kMostBeams)
+    return runtime::usageError("a beam search goes on with 1 to ", kMostBeams, " texts, not ", beam.size);
+  if (!(beam.alpha >= -kMostAlpha && beam.alpha <= kMostAlpha)) // false for NaN
+    return runtime::usageError("the length penalty alpha of a beam search is a number from -", kMostAlpha, " to ", kMostAlpha,
+                               ", not ", beam.alpha);
+  return {};
+}
+
+runtime::Status checkLimit(int64_t limit) {
+  return limit >= 0 && limit <= kMostSymbols
+             ? runtime::Status()
+             : runtime::usageError("the limit of a text is a number of symbols from 0 to ", kMostSymbols, ", not ", limit);
+}
+
 // ---- what the rules have in common
 
 int32_t Sequences::add(int32_t parent, int32_t symbol) {

@@ -1,6 +1,7 @@
 // Which hypotheses a beam search goes on with and which it gives, by the rules of three public implementations. Numbers only:
 // what runs the model is in Search.h.
 #pragma once
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -16,6 +17,12 @@ struct Beam {
   double alpha = 0.6;   // exponent of the length penalty
   int64_t noRepeat = 0; // no sequence of so many symbols twice; 0: any
 };
+
+constexpr int64_t kMostBeams = 1'000'000;
+constexpr double kMostAlpha = 10; // of either sign: a power of a length that no double could hold orders nothing
+constexpr int64_t kMostSymbols = 1'000'000'000'000'000; // of a text: sums with what stands before it do not overflow
+runtime::Status checkBeam(const Beam &beam);
+runtime::Status checkLimit(int64_t limit);
 
 /// Sequences as a tree: what several beams share stands once.
 class Sequences {

@@ -21,8 +21,9 @@ constexpr int64_t kWindow = 64;
 Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
                                                        const data::Vocabulary &vocabulary,
                                                        std::shared_ptr<runtime::ThreadPool> pool) {
-  if (Status status = checkMethod(settings.method); status.failed())
-    return status;
+  for (const Status &status : {checkMethod(settings.method), checkLimit(settings.limit)})
+    if (status.failed())
+      return status;
   if (settings.feedsMask)
     return inputError(
         "feed = mask is for a search (`tenon generate`, tn_search_create); symbol by symbol a text feeds its last one");

@@ -6,6 +6,8 @@
 namespace tenon::generate {
 
 runtime::Status checkMethod(const Method &method) {
+  if (method.greedy) // what draws is not used
+    return {};
   if (method.temperature == 0)
     return runtime::usageError(
         "the temperature must be greater than 0, not 0; greedy (--greedy) always takes the most probable symbol");

@@ -53,8 +53,9 @@ Status Search::checkEntry() {
       info.outputs[0].shape[1] != walked().shape[1])
     return inputError("the first output of the entry ", info.name, " must be logits over one axis, with the axes of ",
                       walked().name, " in front of it");
-  if (settings.beam.size < 1)
-    return inputError("a beam search goes on with at least 1 text, not ", settings.beam.size);
+  for (const Status &status : {checkBeam(settings.beam), checkLimit(settings.limit)})
+    if (status.failed())
+      return status;
   if (!dimOf(walked().shape[0]) || !dimOf(walked().shape[1]))
     return inputError("the entry ", info.name,
                       " was compiled for a fixed number of texts or places; a beam search needs both open");

@@ -1,6 +1,9 @@
 #include "runtime/train/RunDirectory.h"
 #include "runtime/base/File.h"
 #include "runtime/data/Utf8.h"
+#include "runtime/files/Checkpoint.h"
+#include "runtime/files/Safetensors.h"
+#include "runtime/parameters/Parameters.h"
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -258,9 +261,28 @@ RunSettings mergeSettings(const RunSettings &saved, RunSettings given) {
   return result;
 }
 
+/// What the newest checkpoint notes of its symbols; nothing without checkpoints, and of those that noted nothing.
+static Expected<std::optional<data::Vocabulary>> notedVocabulary(const RunDirectory &run) {
+  for (uint64_t step : runtime::listCheckpoints(run.checkpoints())) {
+    auto file = runtime::SafetensorsFile::open(concat(run.checkpoints(), "/step-", step, "/parameters.safetensors"));
+    if (!file.ok()) // an older one may be whole
+      continue;
+    auto note = file->metadata().find(runtime::kVocabularyNote);
+    if (note == file->metadata().end())
+      break;
+    auto vocabulary = data::Vocabulary::ofNote(note->second);
+    if (vocabulary.ok() && !*vocabulary && !note->second.empty())
+      return inputError("the run in ", run.path,
+                        " has lost its vocabulary.json, and its checkpoints hold no more than a hash of ",
+                        "its words; put that file back, or begin anew with --fresh");
+    return vocabulary;
+  }
+  return std::optional<data::Vocabulary>();
+}
+
 Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run) {
   if (!exists(run.vocabularyFile()))
-    return std::optional<data::Vocabulary>();
+    return notedVocabulary(run);
   auto text = runtime::readWholeFile(run.vocabularyFile(), 1ull << 30);
   if (!text.ok())
     return text.status();

@@ -30,7 +30,8 @@ Status writeRunSettings(const RunDirectory &run, const RunSettings &settings);
 /// `given` where it says something, `saved` elsewhere; paths of `given` become absolute.
 RunSettings mergeSettings(const RunSettings &saved, RunSettings given);
 
-/// vocabulary.json; nullopt where there is none.
+/// vocabulary.json, or where that is gone what the newest checkpoint notes of it; nullopt where there is neither. An error where
+/// the note is no more than a hash.
 Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run);
 
 /// The fingerprints of what `recipe` reads, for training and for evaluation.

@@ -68,10 +68,13 @@ void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, 
     }
     return list;
   };
-  if (std::string then = before.ok() ? listed(filesOf(before->data)) : "", now = listed(filesOf(recipe.data));
-      !then.empty() && then != now)
+  const std::string then = before.ok() ? listed(filesOf(before->data)) : "", now = listed(filesOf(recipe.data));
+  if (!then.empty() && then != now)
     notes.push_back(concat(recipe.data.texts.empty() ? "the data are " : "the text is ", now, "; before ",
                            recipe.data.texts.empty() ? "they were " : "it was ", then));
+  if (const double share = recipe.data.heldOut; before.ok() && before->data.heldOut != share)
+    notes.push_back(concat("the share that is held out is ", share, "; before it was ", before->data.heldOut,
+                           then == now && share > before->data.heldOut ? ", so a part of it has been trained on" : ""));
 }
 
 std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {

@@ -135,7 +135,7 @@ std::string endText(const EndPoint &point) {
     const auto &[name, value] = point.lowest->numbers[0];
     text += concat("; the best ", name, " was ", fixed(value, 4), " at step ", point.lowest->step);
   }
-  if (point.best)
+  if (point.best && std::isfinite(point.best->value)) // without one there is no such checkpoint
     text += concat("\nbest checkpoint: ", point.bestCheckpoint, " (", point.best->measure, " ", fixed(point.best->value, 4),
                    "; --checkpoint best reads it)");
   return text + "\nnewest checkpoint: " + point.checkpoint;

@@ -51,9 +51,10 @@ void expectRow(const Batch &batch, const std::string &name, int64_t row, std::ve
 
 TEST(Labelled, PairsAsInBert) {
   auto task = made(settingsOf("pairs", "yes\ta b\tc\r\nno\ta b c a\tb b\n\nyes\tax\tz\n"));
-  Batch batch = batchOf(3, 7, 2);
+  Batch batch = batchOf(3, 7, 2).add("at", DataType::I32, {3}, 7);
   ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
   ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "at", 0, {5, 6, 5}); // of the last symbol
   expectRow(batch, "ids", 0, {2, 4, 5, 3, 6, 3, 0});
   expectRow(batch, "seg", 0, {0, 0, 0, 0, 1, 1, 0});
   expectRow(batch, "ids", 1, {2, 4, 5, 3, 5, 5, 3}); // the longer one is cut
@@ -63,6 +64,19 @@ TEST(Labelled, PairsAsInBert) {
   EXPECT_EQ(task->vocabulary().classes.at("label"), (std::vector<std::string>{"no", "yes"}));
   ASSERT_EQ(task->notes().size(), 1u);
   EXPECT_NE(task->notes()[0].find("1 row of"), std::string::npos);
+}
+
+TEST(Labelled, AByteOrderMarkIsNoCharacter) {
+  const std::string mark = "\xEF\xBB\xBF";
+  auto task = made(settingsOf("single", mark + "yes\ta\nno\tb\nyes\tc\n"));
+  Batch batch = batchOf(3, 4, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message(); // else three classes
+  EXPECT_EQ(task->vocabulary().classes.at("label"), (std::vector<std::string>{"no", "yes"}));
+  auto tags = made(settingsOf("tags", mark + "a X\n"));
+  Batch words = Batch().add("ids", DataType::I32, {1, 2}, 8).add("tag", DataType::I32, {1, 2}, 1);
+  ASSERT_TRUE(tags->bind(words.tensors).ok()) << tags->bind(words.tensors).message();
+  ASSERT_TRUE(tags->fillEvaluation(0, words.tensors).ok());
+  expectRow(words, "ids", 0, {4, 0});
 }
 
 TEST(Labelled, FormsLengthsAndSides) {
@@ -83,10 +97,11 @@ TEST(Labelled, FormsLengthsAndSides) {
 
 TEST(Labelled, SingleTextsAloneAndNumbers) {
   auto task = made(settingsOf("single", "0.5\ta b\n-2\tc\n", "<pad>\n<unk>\na\nb\nc\n"));
-  Batch batch = Batch().add("ids", DataType::I32, {2, 3}, 5).add("score", DataType::F32, {2});
+  Batch batch = Batch().add("ids", DataType::I32, {2, 3}, 5).add("score", DataType::F32, {2}).add("at", DataType::I32, {2}, 3);
   ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
   ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
   expectRow(batch, "ids", 0, {2, 3, 0});
+  expectRow(batch, "at", 0, {1, 0});
   EXPECT_TRUE(batch.real("score", 0) == 0.5f && batch.real("score", 1) == -2.0f);
   TaskSettings bytes = settingsOf("single", "1\tab\n", "");
   Batch other = batchOf(1, 5, 2, 264);
@@ -141,6 +156,9 @@ TEST(Labelled, WhatIsRefused) {
             std::string::npos);
   Batch score = Batch().add("ids", DataType::I32, {1, 3}, 8).add("score", DataType::F32, {1});
   EXPECT_NE(errorOf(settingsOf("single", "yes\ta\n"), score).find("is no number"), std::string::npos);
+  Batch tag = Batch().add("ids", DataType::I32, {1, 3}, 8).add("tag", DataType::I32, {1, 3}, 2);
+  const std::string rare = errorOf(settingsOf("tags", "a X\nb Y\n\na X\nb Y\na Z\n"), tag);
+  EXPECT_NE(rare.find("\"Z\" 1 (" + ::testing::TempDir() + "labelled.tsv:6"), std::string::npos) << rare; // the word's line
   // What a run knows: a name that it has not seen.
   auto first = made(settingsOf("single", "yes\ta\nno\tb\n"), Part::Training);
   Batch batch = batchOf(1, 4, 2);

@@ -1,6 +1,7 @@
 // The files of a run: metrics after crashes, full disks and damage, settings that come back exactly, fingerprints of data, the
 // lock.
 #include "runtime/train/RunDirectory.h"
+#include "runtime/data/Text.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/RunLock.h"
 #include <cmath>
@@ -266,4 +267,39 @@ TEST_F(RunFiles, TheLockDiesWithItsProcess) {
   EXPECT_TRUE(RunLock::take(folder, note).ok());
   close(ready[0]);
   close(ready[1]);
+}
+
+TEST_F(RunFiles, WhatExistsUnderItsVeryNameIsNoPattern) {
+  fs::create_directories(folder + "/br1");
+  fs::create_directories(folder + "/br[1]");
+  write("br1/t.txt", "other");
+  write("br1/only.txt", "other");
+  write("br[1]/t.txt", "own");
+  write("br[1]/u?.txt", "a name");
+  write("br[1]/u1.txt", "matches the name");
+  auto found = [&](const std::string &pattern) {
+    std::vector<std::string> paths;
+    return tenon::data::listFiles(folder + pattern, paths).ok() ? paths : std::vector<std::string>{"none"};
+  };
+  EXPECT_EQ(found("/br[1]/t.txt"), std::vector{folder + "/br[1]/t.txt"});
+  EXPECT_EQ(found("/br[1]/[t].txt"), std::vector{folder + "/br[1]/t.txt"});
+  EXPECT_EQ(found("/br[1]/u?.txt"), std::vector{folder + "/br[1]/u?.txt"});
+  EXPECT_EQ(found("/br[1]/only.txt"), std::vector<std::string>{"none"});
+  EXPECT_EQ(found("/b[r]1/on*.txt"), std::vector{folder + "/br1/only.txt"}); // a folder that is a pattern
+}
+
+TEST_F(RunFiles, ATextHasNoByteOrderMarkUnlessItsSymbolsAreBytes) {
+  write("marked.txt", "\xEF\xBB\xBF"
+                      "a\n");
+  write("more.txt", "\xEF\xBB\xBF"
+                    "b\n");
+  using tenon::data::Unit;
+  std::string text;
+  for (Unit unit : {Unit::Characters, Unit::Words, Unit::BytePairs}) {
+    ASSERT_TRUE(tenon::data::readTexts({folder + "/m*.txt"}, unit, text).ok());
+    EXPECT_EQ(text, "a\nb\n");
+  }
+  ASSERT_TRUE(tenon::data::readTexts({folder + "/marked.txt"}, Unit::Bytes, text).ok());
+  EXPECT_EQ(text, "\xEF\xBB\xBF"
+                  "a\n");
 }

@@ -1,4 +1,5 @@
 #include "runtime/generate/Sampler.h"
+#include "runtime/generate/BeamRules.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
@@ -86,4 +87,18 @@ TEST(Sampler, MistakesAreNamed) {
   method = {};
   method.topK = -1;
   EXPECT_FALSE(checkMethod(method).ok());
+  method = {true, 0, 0, 0}; // a tn_sampling of zeros that is greedy
+  EXPECT_TRUE(checkMethod(method).ok());
+}
+
+TEST(Sampler, BeamsHaveLimits) {
+  EXPECT_TRUE(checkBeam({}).ok());
+  EXPECT_TRUE(checkBeam({kMostBeams, BeamRule::Hf, -10, 0}).ok());
+  EXPECT_FALSE(checkBeam({0, BeamRule::T2t, 0.6, 0}).ok());
+  EXPECT_FALSE(checkBeam({kMostBeams + 1, BeamRule::T2t, 0.6, 0}).ok());
+  for (double alpha : {double(NAN), double(INFINITY), 1e308, -10.5})
+    EXPECT_NE(checkBeam({4, BeamRule::T2t, alpha, 0}).message().find("alpha"), std::string::npos) << alpha;
+  EXPECT_TRUE(checkLimit(0).ok() && checkLimit(kMostSymbols).ok());
+  EXPECT_FALSE(checkLimit(-1).ok());
+  EXPECT_FALSE(checkLimit(kMostSymbols + 1).ok());
 }

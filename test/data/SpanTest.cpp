@@ -259,13 +259,15 @@ TEST(Groups, ARowHasTheTextWithEachCandidate) {
   ASSERT_EQ(errorOf(settings), "");
   ASSERT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok());
   Batch batch = Batch().add("many", DataType::I32, {2, 2, 6}, 11).add("many_seg", DataType::I32, {2, 2, 6}, 2);
-  batch.add("many_len", DataType::I32, {2, 2}, 7).add("best", DataType::I32, {2}, 2);
+  batch.add("many_len", DataType::I32, {2, 2}, 7).add("best", DataType::I32, {2}, 2).add("at", DataType::I32, {2, 2}, 6);
   ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
   ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
   expectRow(batch, "many", 0, {2, 5, 6, 3, 7, 3, 2, 5, 6, 3, 8, 3}); // of equal texts the second is cut
   expectRow(batch, "many", 1, {2, 5, 3, 6, 3, 0, 2, 5, 3, 7, 10, 3});
   expectRow(batch, "many_len", 0, {6, 6});
   expectRow(batch, "many_len", 1, {5, 6});
+  expectRow(batch, "at", 0, {5, 5});
+  expectRow(batch, "at", 1, {4, 5});
   expectRow(batch, "best", 0, {1, 0});
   Batch other = Batch().add("many", DataType::I32, {2, 3, 6}, 11);
   EXPECT_NE(task->bind(other.tensors).message().find("have 3 candidates, and groups 2"), std::string::npos);

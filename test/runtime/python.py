@@ -306,6 +306,19 @@ def check_errors(spec, folder, model):
     expect(tenon.InputError, 3, "no checkpoint", lambda: model.context("train").load_checkpoint(folder + "/broken"))
     expect(tenon.UsageError, 2, "temperature", lambda: model.generate("a", temperature=-1))
     expect(tenon.UsageError, 2, "no sampling setting 'heat'", lambda: model.generate("a", heat=1))
+    for seed in (2 ** 64, -1):  # ctypes would take their lower bits
+        expect(tenon.UsageError, 2, f"from 0 to {2 ** 64 - 1}, not {seed}", lambda: model.initialize(seed))
+        expect(tenon.UsageError, 2, f"seed takes a whole number from 0 to {2 ** 64 - 1}, not {seed}",
+               lambda: model.generate("a", seed=seed))
+    expect(tenon.UsageError, 2, "the size B takes", lambda: model.context("step", B=2 ** 64 + 1, T=1, T_capacity=1))
+    expect(tenon.UsageError, 2, "a symbol takes", lambda: model.generate([2 ** 32]))
+    model.generate("a", greedy=True, temperature=0, top_p=0, limit=1)  # what draws is not used
+    expect(tenon.UsageError, 2, "symbols from 0 to", lambda: model.generate("a", limit=2 ** 63 - 1))
+    context = model.context("train")
+    for field, value in (("seconds", float("nan")), ("seconds", float("inf")), ("position", 2 ** 64 - 1), ("step", 2 ** 63)):
+        progress = tenon.Progress(**{"step": 1, "position": 1, field: value})
+        expect(tenon.UsageError, 2, f"the {field} of a tn_progress",
+               lambda: context.save_checkpoint(os.path.join(folder, "unsaved"), progress))
     with model.context("step", B=1, T=2, T_capacity=4) as context:
         expect(tenon.UsageError, 2, "reads the input 'ids', which was never set", context.run)
         expect(tenon.InputError, 3, "holds 300 at [0, 1], expected 0 .. 255", lambda: context.run(ids=[[0, 300]]))

@@ -249,9 +249,12 @@ Status copyArtifact(const runtime::Artifact &artifact, const std::string &direct
   std::error_code ignored;
   if (const std::string sources = sourcesOf(artifact); !failed && !sources.empty())
     fs::copy(sources, fs::path(temporary) / kSourcesName, fs::copy_options::recursive, failed);
+  Status status = failed ? Status() : runtime::writeLibraryHash(temporary);
   if (!failed)
     giveUsualModes(temporary, failed);
-  if (Status status = failed || !more ? Status() : more(temporary); status.failed()) {
+  if (status.ok() && !failed && more)
+    status = more(temporary);
+  if (status.failed()) {
     fs::remove_all(temporary, ignored);
     return status;
   }

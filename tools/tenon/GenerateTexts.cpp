@@ -4,6 +4,7 @@
 #include "runtime/files/Npy.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace tenon::driver {
@@ -166,7 +167,7 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts, const std
       for (int32_t symbol : each.symbols)
         ids += concat(ids.empty() ? "" : ", ", symbol);
       char score[40];
-      snprintf(score, sizeof score, "%.17g", each.score);
+      snprintf(score, sizeof score, std::isfinite(each.score) ? "%.17g" : "null", each.score);
       list += concat(list.empty() ? "" : ", ", "{\"ids\": [", ids, "], \"score\": ", score,
                      ", \"ended\": ", each.ended ? "true" : "false",
                      ", \"text\": ", runtime::quoteJson(wellFormed(textOf(each.symbols, previous))), "}");

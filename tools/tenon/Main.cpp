@@ -152,6 +152,8 @@ int main(int argc, char **argv) {
   } catch (const std::bad_alloc &) {
     fprintf(stderr, "tenon: error: out of memory\n");
     return 5;
+  } catch (const std::exception &exception) { // of the standard library: nothing here throws
+    return report(tenon::runtime::bugError("an unexpected exception: ", exception.what()));
   }
   return finish(exitCode);
 }

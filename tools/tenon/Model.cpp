@@ -30,7 +30,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
                        "code tier: " + runtime::listOfTierChoices() +
                            " (default: best); a specification is compiled for it alone, by default for training for all");
   if (use == ModelUse::Compute || use == ModelUse::Doubles)
-    command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
+    command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, runtime::kMostThreads));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");
   if (use == ModelUse::Compute || use == ModelUse::Look)
     addNumericsOption(command, options.numerics, "as it was compiled, or of the recipe's policy, else f32", wide);

@@ -12,7 +12,7 @@ import numpy
 
 from ._errors import UsageError
 from ._handle import Handle
-from ._library import GroupReady, Note, ProgressStruct, TensorInfo
+from ._library import GroupReady, Note, ProgressStruct, TensorInfo, filled, whole
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -100,7 +100,8 @@ class Context(Handle):
             if isinstance(dims[name], bool) or not hasattr(dims[name], "__index__"):
                 raise UsageError(f"the size {name} is a whole number, not {dims[name]!r}")
         self.dims: Dict[str, int] = {name: operator.index(dims[name]) for name in names}
-        values = (ctypes.c_int64 * max(len(names), 1))(*self.dims.values())
+        values = (ctypes.c_int64 * max(len(names), 1))(
+            *(whole(ctypes.c_int64, size, f"the size {name}") for name, size in self.dims.items()))
         self._lib.tn_context_create(model.handle, entry.encode(), values, len(names), model.pool(threads),
                                     ctypes.byref(self._handle))
         self._ready: Any = None  # a callback lives as long as it may be called
@@ -259,7 +260,7 @@ class Context(Handle):
         no seed, no skipped ones."""
         if progress is None:
             progress = Progress(self.step // self.model.accumulate, self.step)
-        struct = ProgressStruct(progress.step, progress.position, progress.seed, progress.skipped, progress.seconds)
+        struct = filled(ProgressStruct, progress.step, progress.position, progress.seed, progress.skipped, progress.seconds)
         self._lib.tn_context_save_checkpoint(self.handle, os.fsencode(directory), ctypes.byref(struct), keep)
         return progress
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Tuple, Unio
 
 from ._errors import UsageError
 from ._handle import Handle
-from ._library import SamplingStruct, library
+from ._library import SamplingStruct, filled, library, whole
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -49,8 +49,8 @@ class Generator(Handle):
                  stop: Optional[str] = None, vocabulary: Optional[Path] = None, threads: int = 1):
         super().__init__()
         self.model, self.sampling = model, sampling
-        struct = SamplingStruct(sampling.greedy, sampling.temperature, sampling.top_k, sampling.top_p, sampling.limit,
-                                sampling.seed)
+        struct = filled(SamplingStruct, sampling.greedy, sampling.temperature, sampling.top_k, sampling.top_p, sampling.limit,
+                        sampling.seed)
         encoded = [text.encode() if text is not None else None for text in (block, entry, stop)]
         self._lib.tn_generator_create(model.handle, encoded[0], encoded[1], ctypes.byref(struct), encoded[2],
                                       os.fsencode(vocabulary) if vocabulary is not None else None, model.pool(threads),
@@ -64,7 +64,7 @@ class Generator(Handle):
             raw = prompt.encode() if isinstance(prompt, str) else prompt
             self._lib.tn_generator_start_text(self.handle, raw, len(raw))
         else:
-            ids = [int(symbol) for symbol in prompt]
+            ids = [whole(ctypes.c_int32, int(symbol), "a symbol") for symbol in prompt]
             self._lib.tn_generator_start(self.handle, (ctypes.c_int32 * max(len(ids), 1))(*ids), len(ids))
         return self._draw()
 

@@ -10,15 +10,31 @@ from typing import Any, List
 
 import numpy
 
-from ._errors import InputError, error_of
+from ._errors import InputError, UsageError, error_of
 
 _FILE = "libtenon-runtime.so"
 _SONAME = "libtenon-runtime.so.0"
 _TYPES = {0: numpy.dtype("f8"), 1: numpy.dtype("f4"), 4: numpy.dtype("i8"), 5: numpy.dtype("i4"), 12: numpy.dtype("bool")}
 
+_LIMITS = {c_int32: (-2 ** 31, 2 ** 31 - 1), c_int64: (-2 ** 63, 2 ** 63 - 1), c_uint64: (0, 2 ** 64 - 1)}
+
 Note = CFUNCTYPE(None, c_void_p, c_char_p)
 GroupReady = CFUNCTYPE(None, c_void_p, c_int)
 Stayed = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
+
+
+def whole(kind: Any, value: Any, what: str) -> Any:
+    """The value, where it is no integer or one that `kind` holds: ctypes would cut off its upper bits."""
+    least, most = _LIMITS[kind]
+    if isinstance(value, int) and not least <= value <= most:
+        raise UsageError(f"{what} takes a whole number from {least} to {most}, not {value}")
+    return value
+
+
+def filled(structure: Any, *values: Any) -> Any:
+    """A structure of these values by the order of its fields."""
+    return structure(*(whole(kind, value, name) if kind in _LIMITS else value
+                       for (name, kind), value in zip(structure._fields_, values)))
 
 
 class TensorInfo(Structure):
@@ -157,8 +173,15 @@ class Library:
             function.restype, function.argtypes = _OTHERS[name]
         else:
             function.restype, function.argtypes, function.errcheck = c_void_p, _FALLIBLE[name], self._check
-        setattr(self, name, function)
-        return function
+        numbers = [(place, kind) for place, kind in enumerate(function.argtypes) if kind in _LIMITS]
+
+        def call(*arguments: Any) -> Any:
+            for place, kind in numbers:
+                whole(kind, arguments[place], name[len("tn_"):])
+            return function(*arguments)
+
+        setattr(self, name, call if numbers else function)
+        return getattr(self, name)
 
     def _check(self, error: Any, _function: Any, _arguments: Any) -> None:
         if error:
