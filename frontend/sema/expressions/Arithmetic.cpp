@@ -211,7 +211,7 @@ bool Checker::checkBroadcast(NodeId left, NodeId right, ast::Range range, const 
     for (AxisId axis : onlyLeft)
       names += (names.empty() ? "" : ", ") + axisName(axis);
     mistake->notes.push_back({"help", "if an outer product is meant, say so: expand[" + names + "](...) on the right side" +
-                                         (what == "`==`" || what == "`!=`" ? ", or make both whole numbers" : "")});
+                                          (what == "`==`" || what == "`!=`" ? ", or make both whole numbers" : "")});
   }
   return false;
 }
