@@ -59,7 +59,8 @@ FORMS = {
     "state": ("  state  kept: [D] = 0\n  next   kept = where(training, mean[B, T](rows), kept)\n", "rows + kept"),
 }
 # with another form, or tested as commands
-ELSEWHERE = {"dim T1 = T - 1", "dim One = 1, Two = 2", "dim T2 = T", "dim Rank = T", "one", "next", "loss", "clip", "optimizer", "schedule", "--weights FILE --names hf"}
+ELSEWHERE = {"dim T1 = T - 1", "dim One = 1, Two = 2", "dim T2 = T", "dim Rank = T", "one", "next", "loss", "clip", "optimizer",
+             "schedule", "--weights FILE --names hf"}
 
 
 def main(document, folder):
