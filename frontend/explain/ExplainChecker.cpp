@@ -84,8 +84,10 @@ static const ExplainPage kValues[] = {
      "The built-in function has no argument of this name, or not with this value. The message lists them.",
      "normalize[D](x, epsilon = 1e-5)", "normalize[D](x, eps = 1e-5)"},
     {"T0309", "not known at compile time",
-     "Rates, strides and limits are numbers that configs decide; a tensor or run-time dim cannot be one. A requirement may "
-     "compare sums of dims and of their products, too: require T >= 4 and N == B * T.",
+     "Rates, strides, pads and limits are numbers that configs decide; a tensor or run-time dim cannot be one. A requirement may "
+     "compare sums of dims and of their products, too: require T >= 4 and N == B * T. As many places in front of a window as the "
+     "text has come from a concat: dim Z = T - 1, Q = Z + T, then window[Q -> T * S](concat[Z + T -> Q](full[B, Z, D](0.0), u)) "
+     "has for each place all those back (docs/cookbook.md).",
      "let y = clip(x, 0, n)      # n is an input", "let y = min(max(x, 0), n)"},
     {"T0310", "an index of reals", "Places are whole numbers: iota, index inputs, binders of attend, and arithmetic of them.",
      "x[T: y / 2]", "x[T: i div 2]"},

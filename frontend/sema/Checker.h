@@ -215,8 +215,7 @@ private:
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
   StackInfo infoOf(const StackCall &call, int64_t first) const;
   /// One body for the depths from `first` on, as many as its `if depth`s leave equal.
-  std::optional<std::vector<NodeId>> carriesOf(const StackCall &call, uint32_t body, size_t carries,
-                                               std::vector<Value> &arguments);
+  std::optional<std::vector<NodeId>> carriesOf(const StackCall &, uint32_t body, size_t carries, std::vector<Value> &arguments);
   std::optional<std::vector<NodeId>> carriedOn(const StackCall &call, const Value &result, const std::vector<NodeId> &initial,
                                                std::vector<std::vector<AxisId>> &declared);
   Storey callStorey(StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds);

@@ -269,6 +269,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       patterns.add<ContractBeforeGather>(&getContext());
     addCanonicalForms(function, patterns);
     patterns.add<DropAddedZero>(&getContext());
+    addFlippedWindows(patterns);
     addAttentionOrder(patterns);
     addLoopContractions(patterns, afterDifferentiation);
     if (afterDifferentiation) {

@@ -84,7 +84,77 @@ private:
   }
 };
 
+std::optional<double> numberOf(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant ? std::optional(constant.getValue().convertToDouble()) : std::nullopt;
+}
+
+/// Whether `index` is n - 1 - i for i below n = `size`.
+bool runsBackwards(Value index, AffineExpr size) {
+  auto fromLast = index.getDefiningOp<SubOp>();
+  if (!fromLast || tensorOf(index).getRank() != 1 || !fromLast.getB().getDefiningOp<IotaOp>())
+    return false;
+  if (auto number = dyn_cast<AffineConstantExpr>(size))
+    return numberOf(fromLast.getA()) == double(number.getValue() - 1);
+  auto last = fromLast.getA().getDefiningOp<SubOp>();
+  auto repeated = last && numberOf(last.getB()) == 1.0 ? last.getA().getDefiningOp<BroadcastOp>() : BroadcastOp();
+  auto count = repeated ? repeated.getX().getDefiningOp<SizeOp>() : SizeOp();
+  return count && count.getForm().getResult(0) == size;
+}
+
+/// sum[S](flip[S](w) * f) = sum[S](w * flip[S](f)), w windows: a gather of them would store each, and f is small beside them.
+class FlipOtherFactor : public OpRewritePattern<ReduceOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    auto product = op.getX().getDefiningOp<MulOp>();
+    if (!product || op.getKind() != Reduction::sum || !product.getY().hasOneUse())
+      return rewriter.notifyMatchFailure(op, "no sum of a product for it alone");
+    for (auto [flipped, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())})
+      if (GatherOp flip = flipOfWindows(flipped); flip && llvm::is_contained(op.getDims(), flip.getIndexDims()[0])) {
+        rewriter.setInsertionPoint(product);
+        Value moved = flipOther(flip, other, rewriter);
+        rewriter.replaceOpWithNewOp<MulOp>(product, product.getY().getType(), flip.getX(), moved);
+        return success();
+      }
+    return rewriter.notifyMatchFailure(op, "no factor is windows that are read backwards along what is summed");
+  }
+
+private:
+  static GatherOp flipOfWindows(Value value) {
+    auto gather = value.getDefiningOp<GatherOp>();
+    const bool isOfWindows = gather && gather.getX().getDefiningOp<WindowOp>() && gather.getX().getType() == value.getType();
+    if (!isOfWindows || gather.getIndexDims().size() != 1 || gather.getIndexDims()[0] != gather.getDim() ||
+        !runsBackwards(gather.getIndex(), sizesOf(tensorOf(value))[gather.getDim()]))
+      return {};
+    for (auto [dim, inResult] : llvm::enumerate(gather.getXDims()))
+      if (inResult >= 0 && inResult != int64_t(dim))
+        return {};
+    return gather;
+  }
+
+  /// Before it is repeated along other dimensions, where it is; what is repeated along this one is the same backwards.
+  static Value flipOther(GatherOp flip, Value other, PatternRewriter &rewriter) {
+    auto repeated = other.getDefiningOp<BroadcastOp>();
+    Value x = repeated ? Value(repeated.getX()) : other;
+    int64_t dim = flip.getDim();
+    if (repeated) {
+      dim = llvm::find(repeated.getDims(), dim) - repeated.getDims().begin();
+      if (dim == tensorOf(x).getRank())
+        return other;
+    }
+    SmallVector<int64_t> xDims = llvm::to_vector(llvm::seq<int64_t>(tensorOf(x).getRank()));
+    xDims[dim] = -1;
+    Value read = GatherOp::create(rewriter, flip.getLoc(), x.getType(), x, flip.getIndex(), rewriter.getI64IntegerAttr(dim),
+                                  rewriter.getDenseI64ArrayAttr(xDims), rewriter.getDenseI64ArrayAttr({dim}), UnitAttr());
+    return repeated ? Build(rewriter, flip.getLoc()).broadcast(read, repeated.getDims(), tensorOf(other)) : read;
+  }
+};
+
 } // namespace
+
+void addFlippedWindows(RewritePatternSet &patterns) { patterns.add<FlipOtherFactor>(patterns.getContext()); }
 
 void addWindowContractions(RewritePatternSet &patterns) { patterns.add<SumInContraction>(patterns.getContext()); }
 

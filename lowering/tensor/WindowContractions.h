@@ -7,5 +7,7 @@ namespace tenon {
 /// The gradient of a contraction's windows: its terms, which lie apart until they are summed over the places of the windows, are
 /// summed in the contraction, so that they are in no memory.
 void addWindowContractions(mlir::RewritePatternSet &patterns);
+/// Windows that are read backwards, to be summed with other factors: those are, and the windows stay a view.
+void addFlippedWindows(mlir::RewritePatternSet &patterns);
 
 } // namespace tenon

@@ -14,6 +14,24 @@ uint64_t metricsOf(const RunDirectory &run) {
   return failed ? 0 : bytes;
 }
 
+/// Frozen parameters that start from draws, as a reference would that the file was to give; "" if there are none.
+std::string frozenAsDrawn(const runtime::Parameters &parameters, const runtime::LoadReport &report, const std::string &file) {
+  using Kind = runtime::InitializerInfo::Kind;
+  std::string first;
+  size_t count = 0;
+  for (const runtime::LoadReport::Stayed &one : report.stayed) {
+    const auto place = parameters.find(one.name); // or it is a state
+    if (!place.ok() || !place->info->frozen || place->info->init.kind == Kind::Constant || place->info->init.kind == Kind::Table)
+      continue;
+    first = count++ == 0 ? one.name : first;
+  }
+  if (count == 0)
+    return {};
+  return concat("warning: frozen, and stays as it was drawn: ", first,
+                count > 1 ? concat(" and ", runtime::counted(count - 1, "other")) : "", "; ", file, " does not have ",
+                count > 1 ? "them" : "it", ", and no step changes ", count > 1 ? "them" : "it");
+}
+
 } // namespace
 
 Status RunStart::setLength(std::vector<std::string> &notes) const {
@@ -50,6 +68,8 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
                          runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
                          runtime::counted(report->extra.size(), "unused tensor")));
+  if (std::string frozen = frozenAsDrawn(parameters, *report, file); !frozen.empty())
+    notes.push_back(std::move(frozen));
   for (const auto &[name, rows] : report->grown)
     notes.push_back(concat(name, ": the file has ", runtime::counted(rows, "row"), ", those behind them stay initial"));
   if (options.partial)

@@ -38,6 +38,20 @@ FORMS = {
     "where(c, 0, x)": ("  let    x = rows\n  let    c = x > 0\n", "FORM"),
     "sum(cross_entropy[V](logits, y, where = y != 0)) / max(sum(real(y != 0)), 1)": (
         "  let    logits = dot[D](rows, emb)\n  let    y = target\n", "FORM"),
+    "concat[One + One -> Two](expand[One](a), expand[One](b))": (
+        "  dim    One = 1, Two = 2\n  let    (a, b) = (rows, -rows)\n", "FORM"),
+    "x[T: (iota[T2]() + s) mod T]": ("  config s = 3\n  dim    T2 = T\n  let    x = rows\n", "FORM"),
+    "window[T -> T * Two](x, pad = (1, 0))[Two: 0]": ("  dim    Two = 2\n  let    x = rows\n", "FORM"),
+    "m + log(sum[D](exp(x - m)))": ("  let    x = rows\n  let    m = stop_gradient(max[D](x))\n", "FORM"),
+    "let m = stop_gradient(max[D](x))": ("  let    x = rows\n  FORM\n", "log(sum[D](exp(x - m)))"),
+    "top[T -> Rank](key)": ("  dim    Rank = T\n  let    key = rows[D: 0]\n  let    (_best, places) = FORM\n",
+                            "rows[T: places]"),
+    "top[T -> Rank](-key)": ("  dim    Rank = T\n  let    key = rows[D: 0]\n  let    (_least, places) = FORM\n",
+                             "rows[T: places]"),
+    "dot[S](w, real(src == iota[V]()))": (
+        "  dim    S = T\n  let    (w, src) = (softmax[S](rows[D: 0][T -> S]), ids[T -> S])\n", "FORM"),
+    "one + (soft - stop_gradient(soft))": (
+        "  let    soft = softmax[D](rows)\n  let    one = real(argmax[D](soft) == iota[D]())\n", "dot[D](FORM, emb)"),
     "stop_gradient(x)": ("  let    x = rows\n", "rows + FORM"),
     "dropout(x, p)": ("  let    x = rows\n", "FORM"),
     "use blocks = stack[N] Block": (LAYER + "  FORM\n", "blocks(rows)"),
@@ -45,7 +59,8 @@ FORMS = {
     "state": ("  state  kept: [D] = 0\n  next   kept = where(training, mean[B, T](rows), kept)\n", "rows + kept"),
 }
 # with another form, or tested as commands
-ELSEWHERE = {"dim T1 = T - 1", "next", "loss", "clip", "optimizer", "schedule", "--weights FILE --names hf"}
+ELSEWHERE = {"dim T1 = T - 1", "dim One = 1, Two = 2", "dim T2 = T", "dim Rank = T", "one", "next", "loss", "clip", "optimizer",
+             "schedule", "--weights FILE --names hf"}
 
 
 def main(document, folder):

@@ -84,14 +84,15 @@ Status takeStateDims(const EntryInfo &entry, const std::string &path, std::map<s
   return {};
 }
 
-/// A size of one dim tells the dim; every other one is checked by the context.
+} // namespace
+
 Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vector<uint64_t> &shape,
-                std::map<std::string, int64_t> &dims) {
+                std::map<std::string, int64_t> &dims, std::optional<size_t> apart) {
   if (shape.size() != input.shape.size())
     return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape));
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const runtime::SizeForm &form = input.shape[axis];
-    if (!tellsDim(form))
+    if (axis == apart || !tellsDim(form))
       continue;
     const std::string &dim = entry.dims[form.terms[0].first].name;
     const std::string shapes =
@@ -107,8 +108,6 @@ Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vect
   }
   return {};
 }
-
-} // namespace
 
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::Kind kind, const std::string &wanted,
                                   const std::string &fallback) {

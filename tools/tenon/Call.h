@@ -7,6 +7,12 @@ namespace tenon::driver {
 
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 
+/// What the shape of a file tells of the dims of an entry: those that an axis is a multiple of, and a constant; every other size
+/// is checked by the context. Errors: another number of axes, no whole dim, another one than `dims` has. `apart`: an axis whose
+/// places are no size of the entry.
+Status takeDims(const runtime::EntryInfo &entry, const runtime::TensorInfo &input, const std::vector<uint64_t> &shape,
+                std::map<std::string, int64_t> &dims, std::optional<size_t> apart = std::nullopt);
+
 /// Makes a context whose dims follow from the shapes of the input files and from `bind`, and fills its inputs. Errors: an input
 /// without a file, a file without an input, wrong shape or type, a dim that nothing fixes. `states`: a file whose states tell
 /// dims, too; an input that is prepared once per text may be missing (checkPrepared).

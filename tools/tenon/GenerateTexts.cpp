@@ -85,18 +85,10 @@ Status Texts::readInputs(const generate::Search &search) {
     auto array = runtime::readNpy(file);
     if (!array.ok())
       return array.status();
-    if (array->shape.size() != info->shape.size())
-      return inputError(file, ": ", name, " has ", info->shape.size(), " axes, the file ", array->shape.size());
-    for (size_t axis = 0; axis < info->shape.size(); ++axis) {
-      const runtime::SizeForm &form = info->shape[axis];
-      const auto size = static_cast<int64_t>(array->shape[axis]);
-      const bool isLength = info == &search.text() && axis == 1; // of what the texts begin with, and no size of the entry
-      if (isLength || !form.isOfOneDim() || form.terms[0].second != 1 || form.constant != 0)
-        continue; // the context compares it
-      const std::string &dim = entry.dims[form.terms[0].first].name;
-      if (auto [known, isNew] = dims.emplace(dim, size); !isNew && known->second != size)
-        return inputError(file, ": ", dim, " = ", size, ", but ", dim, " = ", known->second, " in another input");
-    }
+    // The length of what the texts begin with is no size of the entry.
+    const std::optional<size_t> length = info == &search.text() ? std::optional<size_t>(1) : std::nullopt;
+    if (Status status = takeDims(entry, *info, array->shape, dims, length); status.failed())
+      return status.in(file);
     arrays[name] = array.take();
   }
   for (const TensorInfo &info : infos) {

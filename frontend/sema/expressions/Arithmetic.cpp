@@ -212,7 +212,8 @@ bool Checker::checkBroadcast(NodeId left, NodeId right, ast::Range range, const 
     std::string names;
     for (AxisId axis : onlyLeft)
       names += (names.empty() ? "" : ", ") + axisName(axis);
-    mistake->notes.push_back({"help", "if an outer product is meant, say so: expand[" + names + "](...) on the right side"});
+    mistake->notes.push_back({"help", "if an outer product is meant, say so: expand[" + names + "](...) on the right side" +
+                                          (what == "`==`" || what == "`!=`" ? ", or make both whole numbers" : "")});
   }
   return false;
 }
