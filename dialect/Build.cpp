@@ -56,6 +56,10 @@ Value Build::sizeLike(AffineExpr size, RankedTensorType type) {
     return this->constant(type, double(constant.getValue()));
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
   unsigned dims = dimCountOf(type);
+  Block *block = builder.getInsertionBlock();
+  for (Operation *op = block ? block->getParentOp() : nullptr; op && dims == 0; op = op->getParentOp())
+    if (auto named = op->getAttrOfType<ArrayAttr>("tenon.dims")) // static sizes do not say how many dims their entry has
+      dims = named.size();
   size.walk([&](AffineExpr e) {
     if (auto dim = dyn_cast<AffineDimExpr>(e))
       dims = std::max(dims, dim.getPosition() + 1);

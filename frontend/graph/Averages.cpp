@@ -50,7 +50,8 @@ private:
       return;
     std::vector<AxisId> open; // slices that begin where the dims say
     for (const Node &each : entry.nodes)
-      if (each.op == Op::Slice && each.axesFrom[0] == entry.batchAxes[1] && each.axesTo[0] != entry.batchAxes[1]) {
+      if (each.op == Op::Slice && each.axesFrom[0] == entry.batchAxes[1] &&
+          !std::count(entry.batchAxes.begin(), entry.batchAxes.end(), each.axesTo[0])) {
         if (auto begin = each.size.asConstant(); begin && *begin >= 0)
           entry.placeShifts[each.axesTo[0]] = std::max(entry.placeShifts[each.axesTo[0]], *begin);
         else

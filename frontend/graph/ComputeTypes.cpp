@@ -143,7 +143,9 @@ public:
 
   std::set<NodeId> run(const std::map<NodeId, std::string> &computed) {
     for (const auto &[id, type] : computed)
-      if (isWideReal(type))
+      if (isWideReal(type) && isShortReal(entry.nodes[id].type.pinned)) // made in f64, and rounded as it is written
+        wide.insert(id);
+      else if (isWideReal(type))
         add(id);
     for (NodeId id = 0; id < entry.nodes.size(); ++id)
       if (isWideReal(entry.nodes[id].type.pinned))

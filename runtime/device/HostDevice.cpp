@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <mutex>
 #include <ranges>
 #include <sys/mman.h>
 
@@ -69,6 +70,25 @@ bool hasRoomFor(uint64_t bytes) {
   if (bytes != 0 && place != MAP_FAILED)
     munmap(place, bytes);
   return place != MAP_FAILED;
+}
+
+/// Opens what the file is now. dlopen gives the library that is loaded under the same name, even when the file has been replaced
+/// since; under a name of its own it compares files, so that a file that is loaded already is not loaded twice.
+void *openLibrary(const std::string &path) {
+  constexpr int kMode = RTLD_NOW | RTLD_LOCAL;
+  static std::mutex oneAtATime; // no other thread loads one under the name between the question and the answer
+  const std::lock_guard lock(oneAtATime);
+  void *known = dlopen(path.c_str(), kMode | RTLD_NOLOAD);
+  if (!known)
+    return dlopen(path.c_str(), kMode);
+  static uint64_t names = 0;
+  std::string steps = "./"; // a number that no name had, in steps that stay in the folder
+  for (uint64_t rest = ++names; rest > 0; rest /= 2)
+    steps += rest % 2 ? ".//" : "./";
+  const size_t slash = path.rfind('/');
+  const size_t base = slash == std::string::npos ? 0 : slash + 1;
+  dlclose(known);
+  return dlopen((path.substr(0, base) + steps + path.substr(base)).c_str(), kMode);
 }
 
 class HostBlock : public DeviceMemory::Block {
@@ -170,7 +190,7 @@ Expected<std::unique_ptr<DeviceCode>> HostDevice::open(const std::string &path) 
   auto memory = checkWhole(path);
   if (!memory.ok())
     return memory.status();
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *library = openLibrary(path);
   if (!library) {
     const char *reason = dlerror();
     if (reason && (std::string_view(reason).find(strerror(ENOMEM)) != std::string_view::npos || !hasRoomFor(*memory)))

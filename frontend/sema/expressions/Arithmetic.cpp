@@ -273,8 +273,12 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
   }
   if (op == "==" || op == "!=")
     checkPairs(op, left, right, expression);
-  if (op == ">" || op == ">=")
-    return Value::ofTensor(graph.elementwise(op == ">" ? Op::Less : Op::LessEqual, {right, left}, Element::Bool, range));
+  if (op == ">" || op == ">=") { // operands change places, the axes of the result do not
+    Node node = makeNode(op == ">" ? Op::Less : Op::LessEqual, {Element::Bool, graph.unite({left, right}), {}});
+    node.operands = {right, left};
+    node.range = range;
+    return Value::ofTensor(graph.add(std::move(node)));
+  }
   if ((op == "div" || op == "mod") && graph[right].op == Op::Constant && graph[right].integer == 0) {
     error("T0306", expression.opRange, "division by 0");
     return poison();
