@@ -67,7 +67,7 @@ std::string ScoreReader::findPlace() {
     return {};
   const Read &first = *reads.front().first;
   const bool same = llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); });
-  if (same && !first.computed) {
+  if (same && first.place) {
     place = first.place;
   } else if (!llvm::all_of(reads, [&](auto &each) { return canOrder(*each.first); })) {
     if (std::string why = computePlaces(reads); !why.empty())

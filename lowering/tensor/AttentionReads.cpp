@@ -11,15 +11,15 @@ std::string ScoreReader::withoutKey(const Weight &weight) {
 }
 
 bool ScoreReader::samePlace(const Read &a, const Read &b) const {
-  if (a.computed || b.computed)
-    return a.computed && b.computed && a.index == b.index;
+  if (!a.place || !b.place) // by an index: of any function of the pair, or of the distance
+    return !a.place && !b.place && a.computed == b.computed && a.index == b.index;
   auto text = [&](const Read &read) {
     SmallVector<Attribute> forms;
     for (const MaskForm &form : read.place->forms)
       forms.push_back(toAttribute(form, builder.getContext()));
     return builder.getArrayAttr(forms);
   };
-  return a.place && b.place && text(a) == text(b) && a.place->back == b.place->back;
+  return text(a) == text(b) && a.place->back == b.place->back;
 }
 
 std::optional<ScoreReader::Read> ScoreReader::readAt(Labelled index, bool clamp, std::string &why, bool adds) {
