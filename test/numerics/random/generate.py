@@ -173,7 +173,8 @@ def rowwise(g, text):
 
 each(["softmax[D]($)", "softmax[T]($)", "softmax[T, D]($)", "log_softmax[D]($) / 4", "log_softmax[T]($) / 4",
       "normalize[D]($, eps = 1e-2)", "normalize[T, D]($, eps = 0.1)",
-      "normalize[T]($, eps = 0.1)", "tanh(cumsum[T]($))", "tanh(cumsum[D]($))", "flip[T]($)", "flip[D]($)", "dropout($, 0.3)",
+      "normalize[T]($, eps = 0.1)", "tanh(cumsum[T]($))", "tanh(cumsum[D]($))", "flip[T]($)", "flip[D]($)",
+      "dropout($, 0.3) + gumbel[B, T, D](0.1)",
       "dropout[T]($, 0.4)", "(if training then sin($) else $)", "$ * size[T, D]() / 40", "$[T -> T2][T2 -> T]",
       "$[D -> H * E][H * E -> D]", "$[D -> H * E][E: 0][H: 0] * $",
       "expand[B](mean[B]($)) * $"], rowwise)
