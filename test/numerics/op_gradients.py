@@ -42,7 +42,7 @@ SECOND = {"pad", "scatter_add"}
 REFUSED = {"activation_grad"}
 # Predicates and integers: their rule is that there is none, so only their values matter.
 WITHOUT = {"compare", "and", "or", "not", "floordiv", "mod"}
-DISTRIBUTIONS = {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal"}
+DISTRIBUTIONS = {"gumbel", "normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal"}
 STEP, RELATIVE, ABSOLUTE = 1e-5, 1e-6, 1e-8
 DIRECTIONS = 3
 
