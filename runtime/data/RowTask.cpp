@@ -113,10 +113,15 @@ Status RowTask::fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs)
 }
 
 Status checkLengths(const InputTensor &lengths, const InputTensor &values) {
-  if (values.shape.size() < 2)
+  // A row may have axes of size 1 in front of its places, which the lengths have, too: ids [B, 1, T], len [B, 1].
+  const size_t rank = std::max<size_t>(lengths.shape.size(), 1);
+  if (values.shape.size() <= rank)
     return inputError("the input '", lengths.name, "' gets lengths, but '", values.name, "' has one value per row");
-  const int64_t most = values.shape[1];
-  if (lengths.type == DataType::I32 && lengths.shape.size() == 1 && (lengths.bound < 0 || lengths.bound > most))
+  const int64_t most = values.shape[rank];
+  auto isOne = [](int64_t size) { return size == 1; };
+  const bool alike = !lengths.shape.empty() && std::all_of(lengths.shape.begin() + 1, lengths.shape.end(), isOne) &&
+                     std::all_of(values.shape.begin() + 1, values.shape.begin() + static_cast<std::ptrdiff_t>(rank), isOne);
+  if (lengths.type == DataType::I32 && alike && (lengths.bound < 0 || lengths.bound > most))
     return {};
   return inputError("the input '", lengths.name, "' gets the lengths of '", values.name, "', 0 to ", most,
                     ": declare it as index(T + 1)[B]");

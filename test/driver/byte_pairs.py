@@ -1,4 +1,5 @@
 """Files of byte-pairs.test: one sentence again and again, which a model learns by heart, and pairs of it."""
+import json
 import os
 import sys
 
@@ -65,3 +66,21 @@ PAIRS = "0\tthe fox\tjumps\n1\tthe dog\tis lazy\n"
 for name, text in (("chars.tn", SPEC), ("text.txt", SENTENCE * 60), ("pairs.tsv", PAIRS * 8)):
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(text)
+
+# GPT-1's tasks: its vocabulary and three symbols more, by the recipe of its file on a small model.
+tokenizer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "tokenizers", "gpt1")
+os.makedirs(os.path.join(folder, "gpt1"))
+with open(os.path.join(tokenizer, "vocab.json"), encoding="utf-8") as file:
+    symbols = json.load(file)
+symbols |= {mark: len(symbols) + place for place, mark in enumerate(("[start]", "[delim]", "[extract]"))}
+ROWS = "0\tthe fox\tjumps\n1\tthe dog\tis lazy\n2\tit\tis\n"
+for name, text in (("vocab.json", json.dumps(symbols)), ("entail.tsv", ROWS * 4)):
+    with open(os.path.join(folder, "gpt1", name), "w", encoding="utf-8") as file:
+        file.write(text)
+with open(sys.argv[3], encoding="utf-8") as file:
+    text = file.read()
+small = f"B = 4, C = 3, V = {len(symbols)}, D = 32, E = 16, N = 1, L = 16, T = 16"
+text = text.replace("bind       B = 32, C = 3", "bind " + small)
+lines = [line for line in text.split("\n") if "load(\"openai-gpt" not in line]
+with open(os.path.join(folder, "gpt1", "gpt1.tn"), "w", encoding="utf-8") as file:
+    file.write("\n".join(lines).replace("snli/train.tsv", "entail.tsv"))
