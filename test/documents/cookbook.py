@@ -28,7 +28,8 @@ def step(path, block, folder):
                "far": tensor("i32", pairs)}
     values |= {name: tensor("f32", [[[[number / 20] * width for number in row] for row in rows] for rows in pairs])
                for name, width in (("edges", 8), ("z", 32))}
-    read = {name: value for name, value in values.items() if re.search(rf"\b{name}: (index|i32|\[)", block)}
+    values["x"] = tensor("f32", [[draw.random() for _ in range(64)] for _ in range(BATCH)])
+    read = {name: value for name, value in values.items() if re.search(rf"^  in .*\b{name}: ", block, re.M)}
     text = driver.tenon("grad", path, "--init", "--tier", driver.best_tier(), *driver.given(folder, read), "--json")
     return [value for value in json.loads(text).values() if isinstance(value, (int, float))]
 
@@ -41,6 +42,7 @@ def write_data(folder):
         for row in range(120):
             file.write(json.dumps({"text": "yes indeed" if row % 2 else "no, never", "label": "good" if row % 2 else "bad"}) +
                        "\n")
+    tensors.save_npy(os.path.join(folder, "x.npy"), tensor("f32", [[draw.random() for _ in range(64)] for _ in range(120)]))
 
 
 def train(path, recipe, folder, *words):
