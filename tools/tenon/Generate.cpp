@@ -13,6 +13,7 @@ struct Options {
   WeightOptions weights;
   std::string block, prompt, promptFile, vocabulary, entry, unit = "bytes";
   std::optional<std::string> stop;
+  std::optional<int32_t> startSymbol, stopSymbol;
   std::optional<double> temperature, topP;
   std::optional<int64_t> topK, limit, beam;
   std::optional<double> alpha;
@@ -61,6 +62,10 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
     settings->stop = *options.stop;
     settings->stopSymbol.reset();
   }
+  if (options.stopSymbol)
+    settings->stopSymbol = options.stopSymbol, settings->stop.clear();
+  if (options.startSymbol)
+    settings->startSymbol = options.startSymbol, settings->start.clear();
   if (options.weights.seedGiven() && (settings->method.greedy || settings->searches) && !options.weights.init &&
       !options.weights.partial)
     return usageError("--seed is for draws, and the most probable symbol needs none (",
@@ -149,6 +154,10 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--alpha", options->alpha, "its length penalty (default: the block's, else 0.6)");
   addTextsOptions(*command, options->texts);
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
+  command->add_option("--stop-symbol", options->stopSymbol, "the symbol that ends it by its number")->transform(whole())
+      ->excludes("--stop");
+  command->add_option("--start-symbol", options->startSymbol, "the number of the symbol that the text begins behind")
+      ->transform(whole())->excludes("--prompt");
   command
       ->add_option("--vocab", options->vocabulary,
                    "vocabulary file, of byte pairs a vocab.json with merges.txt beside it (default: the run's or that of the "

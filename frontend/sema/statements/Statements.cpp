@@ -269,6 +269,9 @@ void Checker::symbolicDim(Scope *scope, const ast::Stmt &statement) {
                             name + " = " + std::to_string(fixed->second) + " exceeds its bound " + text(*bound));
       if (mistake)
         mistake->related.push_back({statement.value->range, "is " + text(*bound)});
+    } else if (bound && !bound->isConstant()) { // the run brings it: held there, and counted on here
+      graph.entry.requirements.push_back({Requirement::Relation::AtMost, Size(fixed->second), *bound, name + " <= " + text(*bound),
+                                          name + " is " + std::to_string(fixed->second), ""});
     }
     defineValue(scope, statement.name, Value::ofInt(fixed->second, true), Kind::Dim);
     return;
