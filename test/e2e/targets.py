@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Encoder-decoders, whose targets are read symbol by symbol.
 
-usage: targets.py halting|convolved|t5 [--spoil]
+usage: targets.py halting|convolved|t5 [--spoil]; targets.py --sources FOLDER
 
 Entry `step`, one symbol a call, against entry `infer` on the whole target, in f64 and bit for bit. halting: the Universal
 Transformer, whose places halt after rounds of their own, and after different numbers of them; a place that halted has keys for
 the rounds that later places still run. convolved: the same with separable convolutions, whose last places are kept in each round.
---spoil gives the walk another first element of one parameter, which must be noticed.
+--sources writes rows to go out from. --spoil gives the walk another first element of one parameter, which must be noticed.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
 from library import Model  # noqa: E402
-from tensors import Tensor, tensor  # noqa: E402
+from tensors import Tensor, save_npy, tensor  # noqa: E402
 
 ROWS, SOURCE, LENGTH, V = 2, 5, 8, 32
 UNIVERSAL = {"V": V, "D": 16, "F": 24, "H": 2, "A": 6, "rate": "0.0"}
@@ -49,20 +49,24 @@ def fill(model, spoilt):
         model.set_parameter(name, Tensor(now.kind, now.shape, values))
 
 
+def sources(draw):
+    return {"src": tensor("i32", [[draw.randrange(V) for _ in range(SOURCE)] for _ in range(ROWS)]),
+            "src_len": tensor("i32", [SOURCE, 3])}
+
+
 def check(case, spoil):
     spec, sizes, parameter = CASES[case]
     artifact = driver.compiled(driver.model(spec), "--no-recipe", "--quick", "--f64", "--tier", driver.best_tier(),
                                *driver.settings(sizes))
     draw = random.Random(2)
-    sources = {"src": tensor("i32", [[draw.randrange(V) for _ in range(SOURCE)] for _ in range(ROWS)]),
-               "src_len": tensor("i32", [SOURCE, 3])}
+    given = sources(draw)
     target = [[draw.randrange(V) for _ in range(LENGTH)] for _ in range(ROWS)]
 
     def opened(entry, spoilt=None, **dims):
         model = Model(artifact, entry, {"B": ROWS, "S": SOURCE, **dims})
         fill(model, spoilt)
-        for name, given in sources.items():
-            model.set_input(name, given)
+        for name, value in given.items():
+            model.set_input(name, value)
         return model
 
     rounds = set(opened("encode").run()["ns"].values) if "A" in sizes else {}
@@ -84,9 +88,14 @@ def check(case, spoil):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=sorted(CASES))
+    parser.add_argument("case", choices=sorted(CASES), nargs="?")
     parser.add_argument("--spoil", action="store_true")
+    parser.add_argument("--sources", metavar="FOLDER")
     arguments = parser.parse_args()
+    if arguments.sources:
+        for name, value in sources(random.Random(2)).items():
+            save_npy(os.path.join(arguments.sources, name + ".npy"), value)
+        return
     try:
         check(arguments.case, arguments.spoil)
     except Wrong as wrong:
