@@ -3,6 +3,7 @@
 #include "runtime/train/RunState.h"
 #include "tools/NumericsOption.h"
 #include "tools/tenon/Command.h"
+#include "tools/tenon/CompiledAgain.h"
 #include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
@@ -90,58 +91,6 @@ bool isSpecification(const std::string &path) { return path.size() > 3 && path.c
 
 namespace {
 
-/// Options that choose another model mean nothing for one that is compiled already.
-Status checkCompiledOptions(const ModelOptions &options) {
-  const char *name = !options.set.empty()      ? "--set"
-                     : !options.model.empty()  ? "--model"
-                     : !options.recipe.empty() ? "--recipe"
-                                               : nullptr;
-  return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
-}
-
-/// The option for which a compiled model has to be compiled again; null: none.
-const char *asksForAnother(const ModelOptions &options) {
-  return options.doublePrecision     ? "--f64"
-         : !options.numerics.empty() ? "--numerics"
-         : !options.target.empty()   ? "--target"
-                                     : nullptr;
-}
-
-/// What compiles the specification that a run or an artifact keeps, in `model.sources`, as these options ask.
-Expected<ModelOptions> compiledAgain(Model &model, const ModelOptions &options) {
-  if (model.run) {
-    auto folder = sourcesOf(*model.run);
-    if (!folder.ok())
-      return folder.status().in(asksForAnother(options));
-    model.sources = folder.take();
-  } else {
-    auto artifact = runtime::Artifact::describe(options.source);
-    if (!artifact.ok())
-      return artifact.status();
-    model.sources = sourcesOf(**artifact);
-    if (model.sources.empty())
-      return usageError(asksForAnother(options), " needs a specification (.tn), and ", options.source,
-                        " is compiled already, without its sources");
-  }
-  auto kept = readSources(model.sources);
-  if (!kept.ok())
-    return kept.status().in(asksForAnother(options));
-  if (options.doublePrecision || !options.numerics.empty()) {
-    kept->numerics = options.numerics;
-    kept->doublePrecision = options.doublePrecision;
-  }
-  if (!options.target.empty())
-    kept->target = options.target;
-  kept->tier = options.tier;
-  kept->everyTier = options.everyTier;
-  if (options.gradient) { // the entry `grad` is the only one, and has no maps
-    kept->gradient = true;
-    kept->attentionMaps = false;
-    kept->entries.clear();
-  }
-  return kept;
-}
-
 /// `directory`: where the artifact lies, which stays as long as the model.
 Status compile(const ModelOptions &options, Model &model, std::string &directory) {
   auto compiled = compileIntoCache(options);
@@ -200,10 +149,9 @@ Status checkUnbound(const Model &model, const ModelOptions &options) {
 
 Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entryName) {
   const runtime::EntryInfo *entry = model.artifact->manifest().findEntry(entryName);
-  auto bind = parseBindings(options.bind);
-  if (!entry || !bind.ok() || isSpecification(options.source)) // what is compiled now took the sizes
+  if (!entry)
     return {};
-  for (const auto &[name, size] : *bind)
+  for (const auto &[name, size] : model.call) // what is compiled now took the sizes
     if (std::none_of(entry->dims.begin(), entry->dims.end(),
                      [&, wanted = name](const runtime::DimInfo &dim) { return dim.name == wanted; }))
       return usageError("--bind ", name, "=", size, ": the entry ", entryName, " was compiled for one size of ", name,
@@ -225,8 +173,6 @@ Expected<Model> openModel(const ModelOptions &options) {
     return inputError(options.source, " does not exist");
   } else {
     const bool isRun = fs::is_directory(options.source + "/model", ignored);
-    if (Status status = checkCompiledOptions(options); status.failed())
-      return status;
     if (isRun) {
       model.run = train::RunDirectory{options.source};
       directory = model.run->model();
@@ -236,8 +182,8 @@ Expected<Model> openModel(const ModelOptions &options) {
                status.failed()) {
       return status;
     }
-    if (asksForAnother(options)) {
-      auto again = compiledAgain(model, options);
+    if (const std::string option = asksForAnother(options, directory); !option.empty()) {
+      auto again = compiledAgain(model, options, option);
       if (!again.ok())
         return again.status();
       if (Status status = compile(*again, model, directory); status.failed())
@@ -256,7 +202,9 @@ Expected<Model> openModel(const ModelOptions &options) {
     model.sources = sourcesOf(*model.artifact);
   if (!model.compiledNow)
     model.call = *bind;
-  if (Status status = model.compiledNow ? Status() : checkDims(model.artifact->manifest(), *bind); status.failed())
+  for (const std::string &taken : model.compiledAgain ? model.compiledAgain->recipeBind : std::vector<std::string>())
+    model.call.erase(taken.substr(0, taken.find('=')));
+  if (Status status = model.compiledNow ? Status() : checkDims(model.artifact->manifest(), model.call); status.failed())
     return status;
   if (model.run) {
     auto settings = train::readRunSettings(*model.run);
