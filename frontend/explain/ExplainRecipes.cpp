@@ -152,10 +152,11 @@ static constexpr ExplainPage kParameters[] = {
      "loss mlm = sum(gate(h) * each) / sum(gate(h))    # in a recipe with slices = 4",
      "loss mlm = sum(weight * each) / sum(weight)      # weight: an input"},
     {"T0690", "not supported yet",
-     "The recipe is right and says something that this version cannot train yet: a tokenizer model, "
-     "other numerics for some layers of a stack, slices of a batch where a state has no rows, an optimizer or schedule "
-     "without a generated step. `tenon check` names the place.",
-     "", ""},
+     "The recipe is right and says something that this version cannot do yet: other numerics for some layers of a stack, "
+     "slices of a batch where a state has no rows, words by a segmenter of Chinese. `tenon check` names the place, and what "
+     "to write instead where there is something.",
+     "data = mlm_nsp(text = \"zh.txt\", vocab = \"vocab.txt\", words = jieba)",
+     "data = mlm_nsp(text = \"zh.txt\", vocab = \"vocab.txt\", words = units)"},
 };
 ExplainPages explainParameters() { return kParameters; }
 

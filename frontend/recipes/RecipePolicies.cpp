@@ -249,19 +249,32 @@ bool works(const schema::Function &function, const std::string &argument) {
   return true;
 }
 
-/// A function that is not built yet, or of one that is, keywords.
+/// What to write in place of a keyword, or a data task, that is not built yet.
+const char *insteadOf(const std::string &name) {
+  return name == "dialogues" ? "rows that another program has made are read by `arrays` and `jsonl`"
+         : name == "words"
+             ? "`words = units` takes the words of a text in which a tab ends each, as jieba or another program cuts it"
+         : name == "vectors" ? "a table in a safetensors file is read by `init = load(..)`"
+         : name == "tokens"  ? "leave it out: a batch has B rows"
+                             : "";
+}
+
+/// A function that is not built yet, or of one that is, keywords. `refuse` is told the place, what it is, and what to write.
 void reportUnsupportedCall(const std::string &key, const Setting &call, const schema::Function *function,
-                           const std::function<void(const Setting &, const std::string &)> &refuse) {
+                           const std::function<void(const Setting &, const std::string &, const char *)> &refuse) {
   if (function && !function->works)
-    return refuse(call, key + " `" + call.text + "`");
+    return refuse(call, key + " `" + call.text + "`", insteadOf(call.text));
   for (const auto &[name, argument] : call.keywords) {
     const bool words = name == "words" && argument->text == "jieba";
     if (words || (function && !works(*function, name)))
-      refuse(*argument, "`" + name + "` of `" + call.text + "`" + (name == "model" ? ", pieces of sentencepiece" : ""));
+      refuse(*argument, "`" + name + "` of `" + call.text + "`" + (name == "model" ? ", pieces of sentencepiece" : ""),
+             insteadOf(name));
     const auto format = call.text == "images" && name == "file" ? schema::unreadPictures(argument->text) : std::string_view();
     if (!format.empty())
-      refuse(*argument, std::string(format) + " files of `images`; it reads .npy files, and folders of " +
-                            std::string(schema::kPictureEnds) + " files");
+      refuse(*argument,
+             std::string(format) + " files of `images`; it reads .npy files, and folders of " +
+                 std::string(schema::kPictureEnds) + " files",
+             "");
   }
 }
 
@@ -273,15 +286,18 @@ std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, 
 }
 
 void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
-  auto refuse = [&](const Setting &place, const std::string &what) {
-    diagnostics.error("T0690", place.range, "not supported yet: " + what,
-                      (recipe.kind == "generate" ? "in generate block `" : "in recipe `") + recipe.name + "`");
+  auto refuse = [&](const Setting &place, const std::string &what, const char *instead = "") {
+    Diagnostic &mistake =
+        diagnostics.error("T0690", place.range, "not supported yet: " + what,
+                          (recipe.kind == "generate" ? "in generate block `" : "in recipe `") + recipe.name + "`");
+    if (*instead)
+      mistake.notes.push_back({"help", instead});
   };
   const Setting *clip = recipe.find("clip"), *optimizer = recipe.find("optimizer");
   if (clip && clip->text == "value" && optimizer)
     for (const auto &[name, argument] : optimizer->keywords)
       if (name == "clip_each") // its norms would be those of gradients that are clipped already
-        refuse(*argument, "`clip_each` of `" + optimizer->text + "` beside `clip = value(..)`");
+        refuse(*argument, "`clip_each` of `" + optimizer->text + "` beside `clip = value(..)`", "leave one of them out");
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
                     [&, wanted = key](const schema::Parameter &setting) { return setting.name == wanted && !setting.works; })) {

@@ -79,7 +79,7 @@ Expected<ModelOptions> compiledAgain(Model &model, const ModelOptions &options, 
   for (const std::string &given : options.set)
     replace(kept->set, given);
   auto described = runtime::Artifact::describe(model.run ? model.run->model() : options.source, options.tier);
-  for (const std::string &given : options.bindRecipe && described.ok() ? options.bind : std::vector<std::string>())
+  for (const std::string &given : options.bindRecipe &&described.ok() ? options.bind : std::vector<std::string>())
     if (isChosen((*described)->manifest(), nameOf(given)))
       replace(kept->recipeBind, given);
   kept->tier = options.tier;

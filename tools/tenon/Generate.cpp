@@ -154,10 +154,12 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--alpha", options->alpha, "its length penalty (default: the block's, else 0.6)");
   addTextsOptions(*command, options->texts);
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
-  command->add_option("--stop-symbol", options->stopSymbol, "the symbol that ends it by its number")->transform(whole())
+  command->add_option("--stop-symbol", options->stopSymbol, "the symbol that ends it by its number")
+      ->transform(whole())
       ->excludes("--stop");
   command->add_option("--start-symbol", options->startSymbol, "the number of the symbol that the text begins behind")
-      ->transform(whole())->excludes("--prompt");
+      ->transform(whole())
+      ->excludes("--prompt");
   command
       ->add_option("--vocab", options->vocabulary,
                    "vocabulary file, of byte pairs a vocab.json with merges.txt beside it (default: the run's or that of the "

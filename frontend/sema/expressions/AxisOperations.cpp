@@ -18,7 +18,10 @@ bool Checker::requireAxis(NodeId node, AxisId axis, ast::Range range, const std:
 bool Checker::requirePlaces(AxisId axis, ast::Range range, const std::string &what) {
   if (graph.size(axis).asConstant() != std::optional<int64_t>(0))
     return true;
-  relate(error("T0220", range, what + ": it has no places"), axis);
+  auto *mistake = error("T0220", range, what + ": it has no places");
+  if (mistake)
+    mistake->notes.push_back({"help", "give " + axisName(axis) + " a size of at least 1"});
+  relate(mistake, axis);
   return false;
 }
 
@@ -167,6 +170,8 @@ bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId>
       mistake->notes.push_back({"note", "the proof was given up: it has too many cases"});
     else if (!conditions.empty())
       mistake->notes.push_back({"note", "the masks and conditions around it do not exclude this"});
+    else if (highest && !empty && !proof.range.empty())
+      mistake->notes.push_back({"help", "max(0, min(.., " + text(*highest) + ")) around it takes the nearest place there is"});
   }
   return false;
 }

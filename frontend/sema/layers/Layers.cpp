@@ -123,7 +123,9 @@ Diagnostic *Checker::warnOfTruth(const Instance &instance, ast::Range range, boo
                                         : "`until` is true at no depth: loop " + instance.name + " always runs " +
                                               text(instance.count) + " rounds");
   if (mistake)
-    mistake->notes.push_back({"help", "the condition is asked in front of each round: say it of what the rounds change"});
+    mistake->notes.push_back(
+        {"help",
+         "the condition is asked in front of each round: say it of what the rounds change, with a bound that they reach"});
   return mistake;
 }
 

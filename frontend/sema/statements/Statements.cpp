@@ -91,9 +91,11 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
 void Checker::nextOnce(Body &body, const ast::Stmt &statement) {
   for (auto *other : body.next)
     if (other->name.text == statement.name.text) {
-      if (auto *mistake =
-              error("T0408", statement.range, "a second `next " + statement.name.text + "`: it has one new value per step"))
+      const std::string &name = statement.name.text;
+      if (auto *mistake = error("T0408", statement.range, "a second `next " + name + "`: it has one new value per step")) {
         mistake->related.push_back({other->range, "first one"});
+        mistake->notes.push_back({"help", "what comes in between is a `let`, of which the one `next " + name + "` is made"});
+      }
       return;
     }
   body.next.push_back(&statement);
@@ -270,8 +272,8 @@ void Checker::symbolicDim(Scope *scope, const ast::Stmt &statement) {
       if (mistake)
         mistake->related.push_back({statement.value->range, "is " + text(*bound)});
     } else if (bound && !bound->isConstant()) { // the run brings it: held there, and counted on here
-      graph.entry.requirements.push_back({Requirement::Relation::AtMost, Size(fixed->second), *bound, name + " <= " + text(*bound),
-                                          name + " is " + std::to_string(fixed->second), ""});
+      graph.entry.requirements.push_back({Requirement::Relation::AtMost, Size(fixed->second), *bound,
+                                          name + " <= " + text(*bound), name + " is " + std::to_string(fixed->second), ""});
     }
     defineValue(scope, statement.name, Value::ofInt(fixed->second, true), Kind::Dim);
     return;

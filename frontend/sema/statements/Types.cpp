@@ -99,6 +99,9 @@ void Checker::noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, cons
   if (missing.size() == 1 && surplus.size() == 1 && graph.size(missing[0]) == graph.size(surplus[0]) &&
       axisName(missing[0]) != axisName(surplus[0]))
     mistake.notes.push_back({"help", "[" + axisName(surplus[0]) + " -> " + axisName(missing[0]) + "] renames the axis"});
+  else if (missing.size() == 1 && surplus.size() == 1 && axisName(missing[0]) != axisName(surplus[0]))
+    mistake.notes.push_back({"help", "Linear[" + axisName(surplus[0]) + " -> " + axisName(missing[0]) +
+                                         "] of std.tn makes one of the other; else declare " + axisName(surplus[0])});
   auto namesake = [&](AxisId axis) {
     return std::any_of(own.begin(), own.end(), [&](AxisId other) { return axisName(axis) == axisName(other); });
   };
