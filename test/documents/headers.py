@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the headers of models say can be set: each series of `--set NAME=VALUE` there is compiled to its graph. headers.py FOLDER"""
+"""What the headers of models say can be set: each series of `--set NAME=VALUE` is compiled to its graph. headers.py FOLDER"""
 import os
 import re
 import shlex
@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 # A word behind a comma or a semicolon, in brackets, or in a further sentence is of another series.
-SERIES = re.compile(r"""(?:--model \w+ )?--set (?:[^\s'"();,:|]|'[^']*'|"[^"]*")+(?: --set (?:[^\s'"();,:|]|'[^']*'|"[^"]*")+)*""")
+ONE = r"""--set (?:[^\s'"();,:|]|'[^']*'|"[^"]*")+"""
+SERIES = re.compile(rf"(?:--model \w+ )?{ONE}(?: {ONE})*")
 
 
 def series(path):
