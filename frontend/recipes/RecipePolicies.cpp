@@ -141,8 +141,10 @@ private:
         for (size_t g : matching)
           if (const Setting *value = key.name ? keyword(*groups.elements[g], key.name) : nullptr) {
             set(key, valueFor(*value, param, elements[e], key));
-            if (key.values == &ParamPolicy::clip)
-              set(kKeys[std::size(kKeys) - 1], double(g));
+            if (key.values == &ParamPolicy::clip) { // where the bound uses the depth, each depth is a group of its own
+              const bool usesDepth = value->expression && elements[e].depth;
+              set(kKeys[std::size(kKeys) - 1], double(g + (usesDepth ? groups.elements.size() * (1 + *elements[e].depth) : 0)));
+            }
             break; // the first match of a key wins
           }
     }

@@ -288,13 +288,16 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
                         "`" + std::string(each.name) + "` is missing");
       good = false;
     }
-  bool oneGiven = function->oneOf.empty();
+  size_t given = 0;
   std::string wanted;
   for (std::string_view each : function->oneOf) {
-    oneGiven |= attempted.count(std::string(each)) > 0;
+    given += attempted.count(std::string(each));
     wanted += (wanted.empty() ? "`" : " or `") + std::string(each) + "`";
   }
-  if (!oneGiven) {
+  if (given > 1 && family == "schedule") {
+    diagnostics.error("T0616", callee->range, "`" + call->text + "` takes " + wanted + ", which exclude each other", "both");
+    good = false;
+  } else if (given == 0 && !function->oneOf.empty()) {
     diagnostics.error("T0610", callee->range, "`" + call->text + "` needs " + wanted, "none of them is given");
     good = false;
   }

@@ -18,7 +18,7 @@ const std::vector<Parameter> &settings(bool train) {
                                                      call("optimizer", "optimizer"),
                                                      call("schedule", "schedule"),
                                                      call("clip", "clipping"),
-                                                     starting(whole("accumulate"), 1),
+                                                     starting(whole("accumulate", 1, 1 << 20), 1),
                                                      starting(whole("slices", 1, 4096), 1),
                                                      call("save", "way of saving"),
                                                      call("numerics", "numerics"),

@@ -78,7 +78,11 @@ private:
   }
   /// s / w while s is below (or up to) w, for `begun` in the place of s; then `after`.
   Value rising(Value after, arith::CmpFPredicate below = arith::CmpFPredicate::OLT, Value begun = {}) {
-    return warms ? chosen(below, step, warmup, div(begun ? begun : step, warmup), after) : after;
+    if (!warms)
+      return after;
+    Value risen = chosen(below, step, warmup, div(begun ? begun : step, warmup), after);
+    return op.number("warmup_share", 0) > 0 ? chosen(arith::CmpFPredicate::OGT, warmup, real(0), risen, after)
+                                            : risen; // whole: 0
   }
   Value progress() { return least(div(sub(step, warmup), sub(total, warmup)), one); }
   /// The share of the rate that is left at the end.

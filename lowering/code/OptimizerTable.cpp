@@ -85,7 +85,7 @@ private:
     auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name);
     return !values ? otherwise : values[values.size() == 1 ? 0 : copy];
   }
-  /// Parameters of one group share a norm; where the bound differs by depth, each bound has its own.
+  /// Parameters of one group share a norm; where the bound uses the depth, each depth is a group.
   int64_t normOf(ParameterOp parameter, int64_t copy) {
     const double bound = factor(parameter, "clip", copy, std::nan(""));
     if (std::isnan(bound)) {

@@ -115,8 +115,10 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     recipe.epochs = value->real;
   }
   if (const JsonValue *value = settings.find("schedule"))
-    if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup"); warmup && warmup->isInteger())
-      recipe.warmup = warmup->integer;
+    if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup")) {
+      recipe.warmup = warmup->isInteger() ? warmup->integer : 0;
+      recipe.warmsByShare = !warmup->isInteger();
+    }
   if (const JsonValue *value = settings.find("schedule"))
     if (Call call(*value, "schedule"); call.name == "plateau")
       if (Status status = call.integer(Call::noPosition, "patience", 0, recipe.plateau.emplace(0)); status.failed())

@@ -51,6 +51,7 @@ struct Recipe {
   int64_t steps = 0;                       // else the `total` of the schedule; 0: no limit
   double epochs = 0;                       // instead of steps, in passes over the data
   int64_t warmup = 0;                      // of the schedule, in steps; 0 where it is a share of them
+  bool warmsByShare = false;
   int64_t checkpointEvery = 1000;
   int keep = 3;
   std::string best;     // checkpoint = every(.., best = NAME): a loss or metric of `eval`; empty: none is kept apart

@@ -36,6 +36,10 @@ std::string frozenAsDrawn(const runtime::Parameters &parameters, const runtime::
 
 Status RunStart::setLength(std::vector<std::string> &notes) const {
   const double epochs = session.parameters->manifest().epochs;
+  if (options.steps && session.recipe.warmsByShare &&
+      (epochs > 0 || session.recipe.steps != static_cast<int64_t>(*options.steps)))
+    notes.push_back(concat("the warm-up is a share of the ", epochs > 0 ? "epochs" : "steps",
+                           " that the recipe says, not of --steps ", *options.steps));
   if (session.recipe.epochs > 0)
     notes.push_back(epochsText(session, session.recipe.epochs));
   if (epochs == 0)
@@ -104,9 +108,31 @@ Status RunStart::prepareDirectory(bool resumed, std::vector<std::string> &notes)
   return options.prepare ? options.prepare() : Status();
 }
 
+static Status copyFolder(const std::string &from, const std::string &to) {
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(to).parent_path(), failed);
+  if (!failed)
+    std::filesystem::copy(from, to, failed);
+  return failed ? runtime::fileError("copy to", to, failed.value()) : Status();
+}
+
+/// The folder of the best checkpoint of an earlier step than the one that the run goes back to. Where the run has it no more, the
+/// best is sought anew. Empty: none is needed.
+std::string RunStart::bestBefore(std::vector<std::string> &notes) const {
+  if (!state.best || state.best->step == state.step || session.recipe.best.empty())
+    return "";
+  std::error_code ignored;
+  for (const std::string &folder : {bestDirectory(run.checkpoints()), run.checkpoints()})
+    if (std::string path = concat(folder, "/step-", state.best->step); std::filesystem::exists(path, ignored))
+      return path;
+  notes.push_back(concat("the best evaluation up to step ", state.step, " was that of step ", state.best->step,
+                         ", whose checkpoint a later best one took the place of; the best is sought from here on"));
+  state.best.reset();
+  return "";
+}
+
 Status RunStart::goBack(std::vector<std::string> &notes) const {
-  if (state.best && state.best->step != state.step)
-    state.best.reset(); // its checkpoint is with the others
+  const std::string best = bestBefore(notes);
   if (metricsOf(run) > 0)
     if (Status status = keepCopy(run.metrics(), notes); status.failed())
       return status;
@@ -122,7 +148,9 @@ Status RunStart::goBack(std::vector<std::string> &notes) const {
     status = saveRun(made, state, *session.train, keep, session.parts());
   if (status.ok())
     status = copyNeeded(made);
-  if (status.ok() && state.best && !session.recipe.best.empty())
+  if (status.ok() && !best.empty())
+    status = copyFolder(best, concat(bestDirectory(made), "/step-", state.best->step));
+  else if (status.ok() && state.best && !session.recipe.best.empty())
     status = saveBest(made, state, *session.train, session.parts());
   return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
 }
@@ -134,10 +162,8 @@ Status RunStart::copyNeeded(const std::string &made) const {
     if (step == state.step)
       continue;
     const std::string folder = concat("/step-", step);
-    std::error_code failed;
-    std::filesystem::copy(run.checkpoints() + folder, made + folder, failed);
-    if (failed)
-      return runtime::fileError("copy to", made + folder, failed.value());
+    if (Status status = copyFolder(run.checkpoints() + folder, made + folder); status.failed())
+      return status;
   }
   return {};
 }

@@ -27,6 +27,7 @@ struct RunStart {
 private:
   /// The run goes on from an earlier checkpoint: what came after it stays under other names, and the checkpoint is the newest of
   /// a folder of its own.
+  std::string bestBefore(std::vector<std::string> &notes) const;
   Status goBack(std::vector<std::string> &notes) const;
   /// What later means over checkpoints are made of besides the one that the run goes back to.
   Status copyNeeded(const std::string &made) const;

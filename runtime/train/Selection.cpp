@@ -26,7 +26,9 @@ Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vect
     return std::optional<Measure>();
   const int at = recipe.best.empty() ? 0 : eval->outputIndex(recipe.best);
   if (at < 0)
-    return inputError("the recipe ", recipe.name, ": the entry eval has no loss or metric '", recipe.best, "'");
+    return inputError("the recipe ", recipe.name, ": `best` compares '", recipe.best,
+                      "', and nothing is held out of the data of ",
+                      "the task that has it; give that task held_out = 0.05, or say another loss or metric that is evaluated");
   const runtime::TensorInfo &output = eval->outputs[static_cast<size_t>(at)];
   return std::optional<Measure>(Measure{output.name, !output.metric || recipe.lowest});
 }

@@ -84,9 +84,11 @@ void checkReach(Session &session, const ast::Model &model, const CheckedRecipe &
     reached |= reachesParameter(entry, node, [](uint32_t) { return false; });
     free |= reachesParameter(entry, node, isFrozen);
   }
-  const Setting *freeze = recipe.find("freeze"), *loss = recipe.find("loss");
+  const Setting *freeze = recipe.find("freeze"), *loss = recipe.find(recipe.find("tasks") ? "tasks" : "loss");
   if (!first && loss && !entry.results.empty()) {
-    session.error("T0626", loss->range, "this weighs every loss by 0: there is nothing to train");
+    session.error("T0626", loss->range,
+                  recipe.find("tasks") ? "a task weighs every loss by 0: there is nothing to train"
+                                       : "this weighs every loss by 0: there is nothing to train");
   } else if (first && !reached) {
     for (auto &statement : model.body)
       if (statement->kind == ast::Stmt::Kind::Loss && statement->name.text == *first)

@@ -70,7 +70,8 @@ TN_API int tn_model_entry_find(const tn_model *model, const char *name);  /* -1 
 TN_API int tn_model_dim_count(const tn_model *model, int entry);          /* -1 if there is no such entry */
 TN_API const char *tn_model_dim_name(const tn_model *model, int entry, int dim);
 
-/* Every parameter from its initializer; equal seeds give equal values whatever the tier. */
+/* Every parameter and state of the model from its initializer; equal seeds give equal values whatever the tier. Moments of an
+ * optimizer stay as they are: a training that starts anew opens the model anew. */
 TN_API tn_error *tn_model_initialize(tn_model *model, uint64_t seed);
 TN_API int tn_model_parameter_count(const tn_model *model);
 /* In manifest order; names like "blocks.3.wq.weight". */
@@ -204,7 +205,8 @@ typedef struct tn_progress {
 typedef void (*tn_note)(void *user, const char *sentence);
 /* Writes DIRECTORY/step-N: parameters, moments, the states of this train context, `progress`; then removes the oldest beyond
  * `keep` (at least 1). The folder is made if its parent is there. Survives a crash at any point; a full disk is an error that
- * leaves older ones as they were. */
+ * leaves older ones as they were. Where an update takes several batches, save between updates: a training goes on with the first
+ * batch of one, and states of the model are saved as they are. */
 TN_API tn_error *tn_context_save_checkpoint(const tn_context *context, const char *directory, const tn_progress *progress,
                                             int keep);
 /* A checkpoint of a folder of checkpoints or of a run directory into parameters, moments and the states of a train context, whose
