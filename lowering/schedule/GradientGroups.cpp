@@ -20,6 +20,24 @@ SmallVector<PlaceAttr> gradientsOf(Operation &op) {
   return places;
 }
 
+/// The gradients (their slots) that the op reads, or what it holds: a value that is the gradient of two parameters lies at the
+/// place of one, and is copied from there.
+DenseSet<int64_t> gradientsRead(Operation &op) {
+  DenseSet<int64_t> slots;
+  op.walk([&](Operation *reader) {
+    for (Value operand : reader->getOperands()) {
+      Operation *made = operand.getDefiningOp();
+      auto places = made ? made->getAttrOfType<ArrayAttr>("tenon.places") : ArrayAttr();
+      auto place = places ? dyn_cast<PlaceAttr>(places[cast<OpResult>(operand).getResultNumber()]) : PlaceAttr();
+      if (auto placed = dyn_cast_or_null<PlaceOp>(made))
+        place = placed.getPlace();
+      if (place && place.getMemory() == Memory::Gradients)
+        slots.insert(place.getSlot());
+    }
+  });
+  return slots;
+}
+
 /// A loop that finishes gradients is a stack, whose parameters have a place for each depth: its count is a number.
 int64_t countOf(LoopOp loop) { return cast<AffineConstantExpr>(loop.getCount().getResult(0)).getValue(); }
 
@@ -34,7 +52,8 @@ public:
 
 private:
   /// A gradient is written once for each depth, by the launches of one block: what is added onto a gradient in place (the table
-  /// of an embedding that is an output layer, too) is written by several of them.
+  /// of an embedding that is an output layer, too) is written by several of them. It is finished behind the last op of the block
+  /// that writes or reads it: whoever is told of it may change it.
   int64_t find(Block &block) {
     llvm::MapVector<PlaceAttr, Operation *> last;
     int64_t groups = 0;
@@ -42,6 +61,10 @@ private:
       if (auto loop = dyn_cast<LoopOp>(op))
         if (int64_t inside = find(loop.getBody().front()); inside > 0)
           groups += countOf(loop) * inside;
+      const DenseSet<int64_t> read = gradientsRead(op);
+      for (auto &[place, touched] : last)
+        if (read.contains(place.getSlot()))
+          touched = &op;
       for (PlaceAttr place : gradientsOf(op))
         last[place] = &op;
     }
@@ -57,16 +80,17 @@ private:
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto loop = dyn_cast<LoopOp>(op)) {
         Block &body = loop.getBody().front();
-        if (groupsIn[&body] == 0)
-          continue;
-        AffineExpr index = getAffineDimExpr(indices.size(), module.getContext());
-        const int64_t first = int64_t(loop.getFirst()), count = countOf(loop);
-        AffineExpr iteration = loop.getReverse() ? first + count - 1 - index : index - first;
-        indices.push_back(body.getArgument(0));
-        mark(body, number + next + iteration * groupsIn[&body]);
-        indices.pop_back();
-        next += count * groupsIn[&body];
-      } else if (auto places = finished.find(&op); places != finished.end()) {
+        if (groupsIn[&body] > 0) {
+          AffineExpr index = getAffineDimExpr(indices.size(), module.getContext());
+          const int64_t first = int64_t(loop.getFirst()), count = countOf(loop);
+          AffineExpr iteration = loop.getReverse() ? first + count - 1 - index : index - first;
+          indices.push_back(body.getArgument(0));
+          mark(body, number + next + iteration * groupsIn[&body]);
+          indices.pop_back();
+          next += count * groupsIn[&body];
+        }
+      }
+      if (auto places = finished.find(&op); places != finished.end()) {
         OpBuilder builder(module.getContext());
         builder.setInsertionPointAfter(&op);
         SmallVector<Attribute> attributes;

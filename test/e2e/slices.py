@@ -49,11 +49,13 @@ SPEC = """model Sliced {
   param  emb: [V, D] ~ normal(0.5)
   layer Block(h: [B, T, D], even: [], all: []) -> ([B, T, D], [], []) {
     use    up = Linear[D -> D]
-    let    y = tanh(up(h))
+    param  one, other: [D] ~ normal(0.1)       # of one gradient, which is computed once and copied
+    let    y = tanh(up(h + one + other))
     return h + dropout(y, drop), even + 2 * mean(y ^ 4) - mean(y), sum(y) / 8 + all
   }
   use    blocks = stack[N] Block
-  let    (h, even, all) = blocks(emb[V: ids] + x * scale, 0.5, 0.0)
+  param  left, right: [D] ~ normal(0.1)
+  let    (h, even, all) = blocks(emb[V: ids] + left + right + x * scale, 0.5, 0.0)
   loss   nll = mean(cross_entropy[V](dot[D](h, emb), target))
   loss   size = sum(h ^ 2)
   loss   norm = sum(emb ^ 2)
@@ -77,6 +79,7 @@ class Wrong(Exception):
 def compiled(folder, settings, *words, changes=()):
     path, text = os.path.join(folder, "sliced.tn"), SPEC.replace("SETTINGS", settings)
     for old, new in changes:
+        assert old in text, old
         text = text.replace(old, new)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -250,7 +253,7 @@ def accumulates(artifact, spoil):
 
 def states(folder, spoil):
     memory = [("use    up", "state  mem: [B, D] = 0\n    next   mem = mean[T](h)\n    use    up"),
-              ("tanh(up(h))", "tanh(up(h) + mem)")]
+              ("tanh(up(h + one + other))", "tanh(up(h + one + other) + mem)")]
     plain, four = (compiled(folder, setting, "--set", "drop=0", "--f64", changes=memory) for setting in ("", "slices = 4"))
     models = [library.Model(artifact, "train", {}) for artifact in (plain, four, four, four)]
     parts = library.Model(four, "train", {})

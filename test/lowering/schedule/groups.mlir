@@ -88,3 +88,39 @@ func.func @forward(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.di
   tenon.output 0 "x", %x : tensor<4x8xf32>
   return
 }
+
+// -----
+
+tenon.parameter @one : tensor<8xf32>
+tenon.parameter @other {offset = 64 : i64} : tensor<8xf32>
+tenon.parameter @blocks.each stacked {offset = 128 : i64, stride = 64 : i64} : tensor<3x8xf32>
+
+// The gradient of several parameters is computed once, and copied: it is ready, and summed, behind the last that reads it, be that in a loop.
+// CHECK-LABEL: func.func @shared
+// CHECK: tenon.nest {{.*}}tenon.places = [#tenon.place<gradients 64>]
+// CHECK: tenon.copy %{{.*}} to <gradients 0>
+// CHECK-NEXT: tenon.sum_slices <gradients 0>
+// CHECK-NEXT: tenon.ready #map{{[0-9]*}}() [#tenon.place<gradients 0>]
+// CHECK: tenon.loop 3 {
+// CHECK: tenon.copy
+// CHECK-NEXT: tenon.sum_slices <gradients 128,
+// CHECK-NEXT: tenon.ready
+// CHECK: }
+// CHECK-NEXT: tenon.sum_slices <gradients 64>
+// CHECK-NEXT: tenon.ready #map{{[0-9]*}}() [#tenon.place<gradients 64>]
+func.func @shared(%x: tensor<4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = [], tenon.slices = 4 : i64} {
+  %db = tenon.nest affine_map<() -> (8)> : tensor<8xf32> {
+  ^bb0(%i: index):
+    %zero = arith.constant 0 : index
+    %e = tenon.at %x[%zero, %i] : tensor<4x8xf32> -> f32
+    tenon.put 0 [%i], %e : f32
+  }
+  tenon.write_gradient @one, %db : tensor<8xf32>
+  tenon.stack 3 () : () -> () {
+  ^bb0(%depth: index):
+    tenon.write_gradient @blocks.each[%depth], %db : tensor<8xf32>
+    tenon.yield
+  }
+  tenon.write_gradient @other, %db : tensor<8xf32>
+  return
+}
