@@ -61,9 +61,10 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
     info.ofModel = reader.member("of_model").truth();
   if (reader.has("names"))
     reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {
+      std::vector<PublicNameInfo> &names = info.names[scheme];
       list.each([&](const ManifestReader &item) {
-        info.names[scheme].push_back(readPublicName(item));
-        if (info.names[scheme].back().transform != PublicNameInfo::Transform::None)
+        names.push_back(readPublicName(item));
+        if (names.back().transform != PublicNameInfo::Transform::None)
           item.fail("a state of the model is a whole tensor");
       });
     });
