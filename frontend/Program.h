@@ -250,9 +250,9 @@ struct Initializer {
   std::string as;                 // of a state of the model: path of the parameter whose values it starts with
 };
 struct PublicName {
-  std::string name;      // with '#' for the stack index where transform is "stacked"
-  std::string transform; // "", "part", "stacked", "transpose"
+  std::string name, transform; // "", "part", "stacked" (then the name has '#' for the stack index), "transpose"
   int64_t part = 0, parts = 1;
+  bool copy = false; // read from what another parameter writes
 };
 /// One parameter *symbol*: stacked parameters are one symbol with `stackCounts` leading sizes. Sizes are numbers.
 struct Param {
@@ -278,14 +278,14 @@ struct State {
   bool ofModel = false;      // no run-time axis: saved with the weights
   bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is; or by another entry
   int places = -1;           // written by Append: the axis of `shape` along which rows are added
-  std::map<std::string, std::vector<std::string>> publicNames; // of the model: as those of a parameter, each a tensor of its own
+  std::map<std::string, std::vector<PublicName>> publicNames; // of the model: as those of a parameter, each a whole tensor
   bool everyStep = false; // `stackCounts` has the steps of all loops around, too, not only depths
 };
 struct Input {
   std::string name;
-  ValueType type; // axes are ids of the entry
-  bool isIndex = false;
-  Size bound;           // index(bound): 0 <= value < bound
+  ValueType type;                        // axes are ids of the entry
+  bool isIndex = false, ofSizes = false; // whether its bound hangs on a dim, also on one that is bound: a place or a length
+  Size bound;                            // index(bound): 0 <= value < bound
   bool isTotal = false; // with slices: a sum over the whole batch, a real as f64, which no caller brings (Entry::totals)
 };
 struct Site {

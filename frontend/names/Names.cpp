@@ -136,6 +136,22 @@ bool matchesStep(const std::string &pattern, const std::string &step) {
   return matchStep(pattern, 0, step, 0, captures);
 }
 
+/// `copy(NAME)`: NAME is any other right side.
+std::optional<PublicName> NameTables::copied(const ast::Expr &call, size_t captures, Diagnostics &diagnostics) {
+  if (call.arguments.size() != 1 || call.arguments[0].keyword || !call.arguments[0].value) {
+    diagnostics.error("T0656", call.range, "`copy` takes one public name, as in copy(\"policy\")", "wrong arguments");
+    return std::nullopt;
+  }
+  std::optional<PublicName> result = target(call.arguments[0].value, captures, diagnostics);
+  if (result && result->copy) {
+    diagnostics.error("T0656", call.arguments[0].value->range, "this is a copy of a copy", "copy(..) once says it");
+    return std::nullopt;
+  }
+  if (result)
+    result->copy = true;
+  return result;
+}
+
 std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t captures, Diagnostics &diagnostics) {
   using Kind = ast::Expr::Kind;
   if (!value)
@@ -144,15 +160,17 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
   const ast::Expr *text = value.get();
   if (value->kind == Kind::Call && value->operands[0]->kind == Kind::Name) {
     const std::string &function = value->operands[0]->text;
-    const std::vector<std::string> known = {"part", "stacked", "transpose"};
+    const std::vector<std::string> known = {"copy", "part", "stacked", "transpose"};
     const size_t wanted = function == "part" ? 3 : 1;
     if (std::find(known.begin(), known.end(), function) == known.end()) {
       Diagnostic &error =
           diagnostics.error("T0652", value->operands[0]->range, "`" + function + "` is no way to publish a parameter", "unknown");
       const std::string near = nearest(function, known);
-      error.notes.emplace_back("help", near.empty() ? "known: part, stacked, transpose" : "did you mean `" + near + "`?");
+      error.notes.emplace_back("help", near.empty() ? "known: copy, part, stacked, transpose" : "did you mean `" + near + "`?");
       return std::nullopt;
     }
+    if (function == "copy")
+      return copied(*value, captures, diagnostics);
     bool good = value->arguments.size() == wanted;
     for (size_t i = 0; good && i < wanted; ++i)
       good = !value->arguments[i].keyword && value->arguments[i].value &&
@@ -182,7 +200,8 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
     }
   }
   if (text->kind != Kind::String) {
-    diagnostics.error("T0652", value->range, "a public name is a text in quotes, or part(..), stacked(..), transpose(..) of one",
+    diagnostics.error("T0652", value->range,
+                      "a public name is a text in quotes, or part(..), stacked(..), transpose(..), copy(..) of one",
                       "not a name");
     return std::nullopt;
   }
@@ -264,7 +283,7 @@ PublicName NameTables::translate(const std::string &scheme, const std::string &o
   const std::string uses = joined(path.steps, start, end), rest = uses.empty() ? path.leaf : uses + "." + path.leaf;
   for (const Rule &rule : rules)
     if (auto captures = match(rule.pattern, rest)) {
-      used.push_back({rule.range, table->range});
+      used.push_back({rule.range, table->range, rule.target.copy});
       PublicName result = rule.target;
       result.name = fill(rule.target.name, *captures);
       return result;
@@ -276,8 +295,9 @@ PublicName NameTables::translate(const std::string &scheme, const std::string &o
       if (!rule.target.transform.empty())
         continue;
       if (auto captures = match(rule.pattern, joined(path.steps, start, cut))) {
-        used.push_back({rule.range, table->range});
+        used.push_back({rule.range, table->range, rule.target.copy});
         PublicName inner = translate(scheme, path.chain[cut - 1].layer, path, cut, used);
+        inner.copy |= rule.target.copy;
         if (!rule.target.name.empty()) // an empty value drops the step
           inner.name = fill(rule.target.name, *captures) + "." + inner.name;
         return inner;

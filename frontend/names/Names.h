@@ -17,6 +17,7 @@ struct UseStep {
 /// A rule that took part in a name, and the table that it stands in.
 struct UsedRule {
   ast::Range place, table;
+  bool copies = false;
 };
 
 /// One step of a path against one step of a pattern, in which * stands for any characters (alone: at least one).
@@ -55,6 +56,7 @@ private:
   PublicName translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start,
                        std::vector<UsedRule> &used) const;
   static std::optional<PublicName> target(const ast::ExprPtr &value, size_t captures, Diagnostics &diagnostics);
+  static std::optional<PublicName> copied(const ast::Expr &call, size_t captures, Diagnostics &diagnostics);
   std::vector<Table> tables;
 };
 

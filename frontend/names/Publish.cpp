@@ -53,11 +53,15 @@ namespace {
 
 /// A public name is one tensor of a file, or one part of it. Two parameters of one name are a mistake if a table gives it to
 /// both; a scheme for a part of a model (one of several published files) leaves the names of the rest as they are, and they may
-/// be the same.
+/// be the same. Copies are only read, so that any number may have the name; but somebody has to write it.
 class Published {
 public:
   Published(std::string scheme, Diagnostics &diagnostics) : scheme(std::move(scheme)), diagnostics(diagnostics) {}
   void add(const std::string &path, const PublicName &name, const std::vector<UsedRule> &rules) {
+    if (name.copy) {
+      copies.push_back({path, name, rules});
+      return;
+    }
     std::vector<Holder> &holders = byName[name.name];
     for (const Holder &other : holders) {
       bool apart = name.transform == "part" && other.name.transform == "part" && name.parts == other.name.parts &&
@@ -79,8 +83,25 @@ public:
         mistake.related.push_back({other.rules[k].place, "the other one"});
       else
         mistake.notes.push_back({"help", "a * in the name is what the pattern's * stands for, as in \"f.*\" = \"dense.*\""});
+      mistake.notes.push_back({"help",
+                               "a parameter that only starts from the tensor of another one, a frozen reference, is copy(..) "
+                               "of that name, which is read and not written"});
     }
     holders.push_back({path, name, rules});
+  }
+
+  /// Copies of what nobody writes, where everything that the model has was added.
+  void reportOrphans() {
+    for (const Holder &copy : copies) {
+      const auto rule = std::find_if(copy.rules.begin(), copy.rules.end(), [](const UsedRule &each) { return each.copies; });
+      const ast::Range place = rule->place;
+      if (isWritten(copy.name.name) || !reported.insert({place.file, place.begin}).second)
+        continue;
+      diagnostics
+          .error("T0657", place, "in `" + scheme + "` nothing writes `" + copy.name.name + "`, which " + copy.path + " copies",
+                 "copied, but nobody's")
+          .notes.push_back({"help", "one of those that read a tensor has its name without copy(..), and writes it"});
+    }
   }
 
 private:
@@ -89,10 +110,23 @@ private:
     PublicName name;
     std::vector<UsedRule> rules;
   };
+  /// Also one of the tensors of a stack, or the stack of those.
+  bool isWritten(const std::string &name) const {
+    std::string first = name;
+    std::replace(first.begin(), first.end(), '#', '0');
+    bool found = byName.count(name) || byName.count(first);
+    const char *const digits = "0123456789";
+    for (size_t at = 0, end = 0; !found && (at = name.find_first_of(digits, end)) != std::string::npos;) {
+      end = std::min(name.find_first_not_of(digits, at), name.size());
+      found = byName.count(name.substr(0, at) + "#" + name.substr(end)) > 0;
+    }
+    return found;
+  }
   static bool same(ast::Range a, ast::Range b) { return a.file == b.file && a.begin == b.begin; }
   std::string scheme;
   Diagnostics &diagnostics;
   std::map<std::string, std::vector<Holder>> byName;
+  std::vector<Holder> copies;
   std::set<std::pair<uint32_t, uint32_t>> reported; // rules
 };
 
@@ -116,12 +150,11 @@ std::vector<UseStep> chainOf(const std::vector<PathStep> &steps) {
 }
 
 /// States of the model have the names of parameters (running statistics of a batch norm), but each is a tensor of its own.
-std::vector<std::string> stateNames(Session &session, const NameTables &tables, const std::string &model, const std::string &path,
-                                    const StatePath &state, const std::string &scheme, Published &published) {
+std::vector<PublicName> stateNames(Session &session, const NameTables &tables, const std::string &model, const std::string &path,
+                                   const StatePath &state, const std::string &scheme, Published &published) {
   std::vector<std::vector<UsedRule>> rules;
   const std::vector<PublicName> given =
       tables.publicNames(scheme, model, chainOf(state.steps), state.leaf, state.stackCounts, &rules);
-  std::vector<std::string> names;
   for (size_t i = 0; i < given.size(); ++i) {
     const std::string own = pathOf(path, state.stackCounts, i);
     if (!given[i].transform.empty())
@@ -130,14 +163,13 @@ std::vector<std::string> stateNames(Session &session, const NameTables &tables, 
                                     "` of " + given[i].name,
                                 "a state of the model is a tensor of its own");
     published.add(own, given[i], rules[i]);
-    names.push_back(given[i].name);
   }
-  return names;
+  return given;
 }
 
 } // namespace
 
-void publish(Session &session, Program &program, const NameTables &tables) {
+void publish(Session &session, Program &program, const NameTables &tables, bool isWhole) {
   std::map<std::string, Published> published;
   for (auto &scheme : tables.schemes())
     published.try_emplace(scheme, scheme, session.diagnostics);
@@ -161,12 +193,15 @@ void publish(Session &session, Program &program, const NameTables &tables) {
   }
   for (const auto &[path, state] : session.modelStates)
     for (auto &[scheme, names] : published) {
-      const std::vector<std::string> given = stateNames(session, tables, program.model, path, state, scheme, names);
+      const std::vector<PublicName> given = stateNames(session, tables, program.model, path, state, scheme, names);
       for (Entry &entry : program.entries)
         for (State &each : entry.states)
           if (each.path == path)
             each.publicNames[scheme] = given;
     }
+  for (auto &[scheme, names] : published)
+    if (isWhole) // else the others may be in an artifact of their own
+      names.reportOrphans();
 }
 
 } // namespace tenon::sema

@@ -161,7 +161,11 @@ std::vector<Function> dataTasks() {
   tasks.push_back({"data task", "caller", {}, false, {}});                              // batches come through the C interface
   tasks.push_back({"data task", "held_out", {share, open(whole("every"))}, false, {}}); // `valid`: a part of `data`
   tasks.push_back(
-      {"array", "ragged", {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0)}, false, {}});
+      {"array",
+       "ragged",
+       {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0), choice("side", {"right", "left"})},
+       false,
+       {}});
   tasks.push_back({"array", "fixed", {first(of("values", Type::Text))}, false, {}});
   return tasks;
 }

@@ -307,7 +307,7 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
   }
   good = good && (family != "schedule" || checkLengths(*call)) && (family != "optimizer" || checkMomentum(*call)) &&
          (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkNumerics(*call)) &&
-         (family != "data task" || checkTask(*call));
+         (family != "data task" || checkTask(*call)) && (family != "method" || checkExcept(*call));
   return good ? call : nullptr;
 }
 

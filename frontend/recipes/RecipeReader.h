@@ -52,6 +52,7 @@ private:
   bool checkForm(const Setting &form, const std::string &task);
   bool checkTask(const Setting &task);
   bool checkBest(const Setting &every);
+  bool checkExcept(const Setting &method);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
                     std::set<std::string> &attempted);
   void requireTasks(const CheckedRecipe &checked);

@@ -55,6 +55,20 @@ bool RecipeChecker::checkLengths(const Setting &schedule) {
 }
 
 /// The best loss is the lowest, the best metric the highest unless `lowest = true`.
+bool RecipeChecker::checkExcept(const Setting &method) {
+  const Setting *except = nullptr;
+  bool forbids = false;
+  for (const auto &[name, value] : method.keywords) {
+    except = name == "except" ? value.get() : except;
+    forbids |= name == "no_repeat" && value->integer > 0;
+  }
+  if (!except || forbids)
+    return true;
+  diagnostics.error("T0610", except->range, "`except` says what `no_repeat` leaves alone; it needs a `no_repeat` above 0",
+                    "nothing is forbidden here");
+  return false;
+}
+
 bool RecipeChecker::checkBest(const Setting &every) {
   const Setting *best = nullptr, *lowest = nullptr;
   for (const auto &[name, value] : every.keywords) {

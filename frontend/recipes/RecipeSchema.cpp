@@ -147,7 +147,7 @@ static std::vector<Function> methods() {
           {"method",
            "beam",
            {required(whole("size")), starting(real("alpha"), 0.6), choice("rule", {"t2t", "hf", "unilm"}), limit,
-            whole("no_repeat", 0), feed},
+            whole("no_repeat", 0), of("except", Type::Texts), feed},
            false,
            {}}};
 }

@@ -85,19 +85,26 @@ json::Value initialJson(const Initializer &init) {
   return object;
 }
 
+/// `isWhole`: of states, tensors of their own, that need no more than the name.
+json::Object publicNamesJson(const std::map<std::string, std::vector<PublicName>> &schemes, bool isWhole) {
+  json::Object names;
+  for (const auto &[scheme, elements] : schemes) {
+    json::Array &list = *(names[scheme] = json::Array()).getAsArray();
+    for (const PublicName &name : elements) {
+      json::Object object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}};
+      if (name.copy)
+        object["copy"] = true;
+      list.push_back(isWhole && !name.copy ? json::Value(name.name) : json::Value(std::move(object)));
+    }
+  }
+  return names;
+}
+
 /// `real`: the type of what does not say its own.
 json::Array parametersJson(const Program &program, ModuleOp module, StringRef real) {
   json::Array array;
   for (const Param &param : program.params) {
     auto op = module.lookupSymbol<ParameterOp>(param.path);
-    json::Object names;
-    for (auto &[scheme, elements] : param.publicNames) {
-      json::Array list;
-      for (const PublicName &name : elements)
-        list.push_back(
-            json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
-      names[scheme] = std::move(list);
-    }
     array.push_back(json::Object{{"name", param.path},
                                  {"stack", json::Array(param.stackCounts)},
                                  {"axes", stringArray(param.axes)},
@@ -105,7 +112,7 @@ json::Array parametersJson(const Program &program, ModuleOp module, StringRef re
                                  {"offset", int64_t(op.getOffset())},
                                  {"stride", int64_t(op.getStride())},
                                  {"init", initializerJson(param.init)},
-                                 {"names", std::move(names)},
+                                 {"names", publicNamesJson(param.publicNames, false)},
                                  {"frozen", bool(op.getFrozen())}});
     if (std::optional<Panels> panels = Panels::of(op))
       array.back().getAsObject()->insert({"layout", layoutJson(*panels)});
@@ -113,12 +120,8 @@ json::Array parametersJson(const Program &program, ModuleOp module, StringRef re
       array.back().getAsObject()->insert({"dtype", own});
     if (param.publishedShape != param.shape)
       array.back().getAsObject()->insert({"published", json::Array(param.publishedShape)});
-    if (!param.present.empty()) {
-      json::Array present;
-      for (bool exists : param.present)
-        present.push_back(exists);
-      array.back().getAsObject()->insert({"present", std::move(present)});
-    }
+    if (!param.present.empty())
+      array.back().getAsObject()->insert({"present", json::Array(param.present)});
   }
   return array;
 }
@@ -208,6 +211,8 @@ json::Array inputsJson(const Entry &entry, const ManifestFacts &facts, json::Arr
     }
     json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype, input.type.pinned));
     object["bound"] = input.isIndex ? sizeJson(input.bound, entry.dims) : json::Value(nullptr);
+    if (input.ofSizes)
+      object["of_sizes"] = true;
     inputs.push_back(std::move(object));
   }
   return inputs;
@@ -252,11 +257,8 @@ json::Array statesJson(const Entry &entry, const ManifestFacts &facts) {
                                   {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
                                   {"of_model", state.ofModel},
                                   {"in_place", state.inPlace}});
-    json::Object names;
-    for (const auto &[scheme, elements] : state.publicNames)
-      names[scheme] = stringArray(elements);
-    if (!names.empty())
-      (*states.back().getAsObject())["names"] = std::move(names);
+    if (!state.publicNames.empty())
+      (*states.back().getAsObject())["names"] = publicNamesJson(state.publicNames, true);
     if (state.places >= 0)
       (*states.back().getAsObject())["places"] = state.places;
     if (entry.isStep && state.everyStep && !state.inPlace)

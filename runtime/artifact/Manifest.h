@@ -17,6 +17,12 @@ struct SizeForm {
   bool dependsOn(uint32_t dim) const;
   /// Whether it is a multiple of one dim, and a constant.
   bool isOfOneDim() const { return terms.size() == 1 && products.empty(); }
+  /// Whether one dim is told by how many places there are; which it then is, nullopt where they leave a rest.
+  bool tellsDim() const { return isOfOneDim() && terms[0].second >= 1; }
+  std::optional<int64_t> dimOf(int64_t places) const {
+    const int64_t multiple = places - constant, coefficient = terms[0].second;
+    return multiple % coefficient == 0 ? std::optional(multiple / coefficient) : std::nullopt;
+  }
   /// nullopt on overflow.
   std::optional<int64_t> value(std::span<const int64_t> dims) const;
   /// nullopt on overflow or a negative result.
@@ -52,6 +58,7 @@ struct PublicNameInfo {
   enum class Transform { None, Part, Stacked, Transpose } transform = Transform::None;
   std::string name;              // with '#' where Stacked
   int64_t part = 0, parts = 1;   // Part: the part-th of `parts` equal slices of the public tensor's first axis
+  bool copy = false;             // read only: another parameter writes the tensor
   std::vector<std::string> also; // further names of tied copies; the first that a file has is taken
 };
 
@@ -136,6 +143,7 @@ struct TensorInfo {
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
   std::optional<SizeForm> bound;      // values must be in [0, bound)
+  bool ofSizes = false;               // of an input: the bound hangs on a dim, also on one that is a number here
   bool nats = false;                  // a loss: a mean of cross-entropies, so that it can be shown as bits per symbol
   bool metric = false;                // of eval: no loss
   std::optional<AverageInfo> average; // of a loss or metric of eval
@@ -154,9 +162,9 @@ struct StateInfo {
   std::string as;                // of the model: a parameter, with one '*' per enclosing stack, whose initial values it has
   std::optional<SizeForm> bound; // values must be in [0, bound)
   bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
-  std::map<std::string, std::vector<std::string>> names; // of the model: scheme -> one per stack element
-  bool inPlace = false;                                  // runs add rows to it, or another entry fills it; it is not swapped
-  int places = -1;                                       // runs add rows to it: the axis of `shape` along which they do
+  std::map<std::string, std::vector<PublicNameInfo>> names; // of the model: scheme -> one per stack element, not transformed
+  bool inPlace = false;                                     // runs add rows to it, or another entry fills it; it is not swapped
+  int places = -1;                                          // runs add rows to it: the axis of `shape` along which they do
   bool ofLastPlace = false; // of an entry that walks: what the last place left, not rows of all of them
 };
 struct KernelInfo {

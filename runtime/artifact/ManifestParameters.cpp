@@ -26,11 +26,13 @@ int64_t productOf(const ManifestReader &reader, const std::vector<int64_t> &size
   return product.value_or(0);
 }
 
-namespace {
-
 PublicNameInfo readPublicName(const ManifestReader &reader) {
   using Transform = PublicNameInfo::Transform;
   PublicNameInfo info;
+  if (reader.json().isString()) {
+    info.name = reader.text();
+    return info;
+  }
   info.name = reader.member("name").text();
   if (reader.has("transform")) {
     static const Transform transforms[] = {Transform::None, Transform::Part, Transform::Stacked, Transform::Transpose};
@@ -40,12 +42,16 @@ PublicNameInfo readPublicName(const ManifestReader &reader) {
     info.parts = reader.member("parts").integer(1, 1 << 20);
   if (reader.has("part"))
     info.part = reader.member("part").integer(0, info.parts - 1);
+  if (reader.has("copy"))
+    info.copy = reader.member("copy").truth();
   if (reader.has("also"))
     info.also = readTexts(reader.member("also"));
   if (info.transform == Transform::Stacked && info.name.find('#') == std::string::npos)
     reader.fail("a stacked name needs '#' for the index");
   return info;
 }
+
+namespace {
 
 void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
   // Where the arena of parameters is half as long, what is not of 16 bits takes twice its bytes in the others.

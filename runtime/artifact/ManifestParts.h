@@ -32,6 +32,8 @@ AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry);
 InitializerInfo readInitializer(const ManifestReader &reader, const std::vector<int64_t> &shape, int64_t stackElements);
 /// How a state starts; `sizes` begin with those of the stacks, of which there are `elements` together.
 void readInitial(const ManifestReader &reader, const std::vector<int64_t> &sizes, int64_t elements, StateInfo &info);
+/// A text, which is the whole tensor, or an object.
+PublicNameInfo readPublicName(const ManifestReader &reader);
 /// One element of `params`, with everything about it that `manifest` (its arena so far) allows.
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest);
 /// Inputs of the entries that prepare others become inputs of those, behind their own.

@@ -41,6 +41,8 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
     if (!isWhole(info.type))
       reader.fail("only integers have a bound");
   }
+  if (reader.has("of_sizes"))
+    info.ofSizes = reader.member("of_sizes").truth();
   return info;
 }
 
@@ -58,8 +60,14 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   if (reader.has("of_model"))
     info.ofModel = reader.member("of_model").truth();
   if (reader.has("names"))
-    reader.member("names").eachMember(
-        [&](const std::string &scheme, const ManifestReader &list) { info.names[scheme] = readTexts(list); });
+    reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {
+      std::vector<PublicNameInfo> &names = info.names[scheme];
+      list.each([&](const ManifestReader &item) {
+        names.push_back(readPublicName(item));
+        if (names.back().transform != PublicNameInfo::Transform::None)
+          item.fail("a state of the model is a whole tensor");
+      });
+    });
   if (reader.has("in_place"))
     info.inPlace = reader.member("in_place").truth();
   if (info.inPlace && !info.shape.empty() && reader.has("places"))

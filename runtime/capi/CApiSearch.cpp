@@ -40,7 +40,8 @@ Status apply(const tn_beam &beam, generate::Settings &settings) {
     return usageError("a beam search feeds 0 (the last symbol) or 1 (a mask behind it), not ", beam.feed);
   if (beam.no_repeat < 0 || beam.limit < -1)
     return usageError("no_repeat is at least 0, and a limit at least 0, or -1 for the block's");
-  settings.beam = {beam.size, static_cast<generate::BeamRule>(beam.rule), beam.alpha, beam.no_repeat};
+  settings.beam = {beam.size, static_cast<generate::BeamRule>(beam.rule), beam.alpha, beam.no_repeat, {}};
+  settings.except.clear();
   settings.stop.clear();
   settings.stopSymbol = beam.stop < 0 ? std::nullopt : std::optional<int32_t>(beam.stop);
   settings.feedsMask = beam.feed == TN_FEED_MASK;
@@ -53,14 +54,26 @@ Status apply(const tn_beam &beam, generate::Settings &settings) {
 }
 
 /// Sizes of the inputs that were given, by dim; the context compares the rest.
-std::map<std::string, int64_t> dimsOf(const tn_search &search) {
+Expected<std::map<std::string, int64_t>> dimsOf(const tn_search &search) {
   std::map<std::string, int64_t> dims;
   const EntryInfo &entry = *search.parameters->manifest().findEntry(search.settings.entry);
+  std::vector<std::string> names;
+  for (const DimInfo &dim : entry.dims)
+    names.push_back(dim.name);
   for (const TensorInfo &info : search.search->inputs()) {
     const auto given = search.inputs.find(info.name);
-    for (size_t axis = 0; given != search.inputs.end() && axis < info.shape.size(); ++axis)
-      if (const SizeForm &form = info.shape[axis]; form.isOfOneDim() && form.terms[0].second == 1 && form.constant == 0)
-        dims.emplace(entry.dims[form.terms[0].first].name, given->second.shape[axis]);
+    for (size_t axis = 0; given != search.inputs.end() && axis < info.shape.size(); ++axis) {
+      const SizeForm &form = info.shape[axis];
+      if (!form.tellsDim())
+        continue;
+      const std::string &dim = names[form.terms[0].first];
+      const int64_t places = given->second.shape[axis];
+      const std::optional<int64_t> value = form.dimOf(places);
+      if (!value || *value < 1)
+        return usageError("the input '", info.name, "' has ", places, " places along ", info.axes[axis], ": no ",
+                          form.print(names), " with a whole ", dim, " of at least 1");
+      dims.emplace(dim, *value);
+    }
   }
   dims.erase(search.search->batchDim());
   return dims;
@@ -116,6 +129,9 @@ tn_error *tn_search_create(tn_model *model, const char *block, const char *entry
     if (!made->settings.stop.empty())
       return usageError("stop = '", made->settings.stop,
                         "' is a text; a search through this interface wants the number of a symbol");
+    if (!made->settings.except.empty())
+      return usageError("except = '", made->settings.except[0],
+                        "' is a text; give this search a tn_beam, and the numbers of symbols by tn_search_except");
     auto pool = poolOf(threads);
     if (!pool.ok())
       return pool.status();
@@ -128,6 +144,15 @@ tn_error *tn_search_create(tn_model *model, const char *block, const char *entry
   });
 }
 void tn_search_free(tn_search *search) { delete search; }
+
+tn_error *tn_search_except(tn_search *search, const int32_t *symbols, int64_t count) {
+  return guarded([&]() -> Status {
+    if (!search || count < 0 || (count > 0 && !symbols))
+      return usageError("search or symbols is NULL, or their count is below 0");
+    search->search->exempt({symbols, symbols + count});
+    return {};
+  });
+}
 
 tn_error *tn_search_set_input(tn_search *search, const char *name, int32_t type, int32_t rank, const int64_t *shape,
                               const void *values) {
@@ -163,7 +188,10 @@ tn_error *tn_search_run(tn_search *search, int64_t texts, const int32_t *prompts
     search->found.clear();
     generate::SearchInputs inputs;
     inputs.texts = texts;
-    inputs.dims = dimsOf(*search);
+    auto dims = dimsOf(*search);
+    if (!dims.ok())
+      return dims.status();
+    inputs.dims = dims.take();
     for (int64_t text = 0; text < texts; ++text)
       inputs.prompts.emplace_back(prompts + text * length, prompts + (text + 1) * length);
     inputs.fill = [&](const BoundTensor &tensor, void *values) { return fillFrom(*search, tensor, values); };

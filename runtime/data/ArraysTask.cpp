@@ -75,7 +75,8 @@ private:
       return status;
     if (longer > 0)
       said.push_back(concat(counted(longer, "row"), " of ", column.values.name(), longer == 1 ? " is" : " are",
-                            " longer than the ", input.shape[1], " places of '", input.name, "': only the beginning is read"));
+                            " longer than the ", input.shape[1], " places of '", input.name, "': only the ",
+                            column.setting->left ? "end" : "beginning", " is read"));
     return {};
   }
 
@@ -117,7 +118,8 @@ private:
                     static_cast<uint64_t>(b) * count);
   }
 
-  /// The row and padding behind it; of a row that is longer than the input, the beginning.
+  /// The row and padding behind it; of a row that is longer than the input, the beginning. At the left side the padding stands
+  /// before it, and the end of a longer one is read: what came last, as in histories of a recommender.
   Status writeRagged(const Column &column, uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {
     int64_t ends[2];
     if (Status status = column.offsets->read(row, 2, DataType::I64, ends); status.failed())
@@ -132,10 +134,11 @@ private:
       const uint64_t width = column.values.elementsPerRow(), places = static_cast<uint64_t>(input.shape[1]);
       length = std::min(length, input.shape[1]);
       const uint64_t used = static_cast<uint64_t>(length), at = static_cast<uint64_t>(b) * places * width;
-      if (Status status = readInto(column.values, static_cast<uint64_t>(ends[0]) * width, used * width, input, at);
-          status.failed())
+      const bool left = column.setting->left;
+      const uint64_t from = static_cast<uint64_t>(left ? ends[1] - length : ends[0]), padded = (places - used) * width;
+      if (Status status = readInto(column.values, from * width, used * width, input, at + (left ? padded : 0)); status.failed())
         return status;
-      pad(input, column.setting->pad, at + used * width, (places - used) * width);
+      pad(input, column.setting->pad, left ? at : at + used * width, padded);
     }
     if (column.length >= 0)
       static_cast<int32_t *>(inputs[static_cast<size_t>(column.length)].data)[b] = static_cast<int32_t>(length);

@@ -59,7 +59,7 @@ std::vector<ClassCounts> ClassCounts::of(const std::vector<InputTensor> &inputs)
   std::vector<ClassCounts> counts;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const InputTensor &input = inputs[i];
-    const bool isLength = input.name == "len" || input.name.ends_with("_len");
+    const bool isLength = input.ofSizes || input.name == "len" || input.name.ends_with("_len");
     if (input.type == DataType::I32 && input.shape.size() == 1 && input.bound > 0 && input.bound <= kMostClasses && !isLength)
       counts.push_back({input.name, i, std::vector<uint64_t>(static_cast<size_t>(input.bound))});
   }

@@ -15,6 +15,7 @@ struct InputTensor {
   DataType type = DataType::I32; // I32, Bool or a real type that is computed in
   std::vector<int64_t> shape;
   int64_t bound = -1;      // values are in [0, bound); -1: not an index
+  bool ofSizes = false;    // the bound is one of sizes of the batch: a place or a length
   bool fixedWidth = false; // the second axis has a size of the model, not one that the run chooses
   void *data = nullptr;    // elements() values, writable
   int64_t elements() const;
@@ -27,8 +28,9 @@ struct SourceSetting {
   std::string input;
   std::string file;    // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
   std::string offsets; // arrays, ragged(values, offsets): the second file; empty: rows of one size
-  int64_t pad = 0;     // what stands behind a ragged row
+  int64_t pad = 0;     // what stands behind a ragged row, or before it
   bool fixed = false;  // arrays, fixed(values): the whole file is the input, the same in every batch
+  bool left = false;   // arrays, ragged(side = left): rows end at the last place
 };
 
 /// What is masked together: single symbols, words as the vocabulary has them, units that the text marks, or of these entities.

@@ -122,22 +122,24 @@ void BeamSearch::advance(std::vector<double> &logProbabilities) {
   stepDone();
 }
 
-/// Symbols that would make a sequence of noRepeat symbols that was there before.
+/// Symbols that would make a sequence of noRepeat symbols that was there before; not of those with an exempt one (UniLM's
+/// forbid_ignore_word).
 void BeamSearch::forbidRepeating(std::vector<double> &logProbabilities) const {
   const auto length = static_cast<size_t>(beam.noRepeat);
+  auto isExempt = [&](int32_t id) { return std::find(beam.except.begin(), beam.except.end(), id) != beam.except.end(); };
   for (size_t each = 0; each < node.size(); ++each) {
     std::vector<int32_t> seen = sequences.upTo(node[each]);
     if (countsPrompt()) {
       const auto &prompt = problem.prompts[each / static_cast<size_t>(beam.size)];
       seen.insert(seen.begin(), prompt.begin(), prompt.end());
     }
-    if (seen.size() < length)
+    if (seen.size() < length || std::any_of(seen.end() - static_cast<std::ptrdiff_t>(length - 1), seen.end(), isExempt))
       continue;
     std::vector<bool> isForbidden(static_cast<size_t>(problem.symbols));
     for (size_t first = 0; first + length <= seen.size(); ++first)
       if (std::equal(seen.end() - static_cast<std::ptrdiff_t>(length - 1), seen.end(),
                      seen.begin() + static_cast<std::ptrdiff_t>(first)))
-        isForbidden[static_cast<size_t>(seen[first + length - 1])] = true;
+        isForbidden[static_cast<size_t>(seen[first + length - 1])] = !isExempt(seen[first + length - 1]);
     for (size_t id = 0; id < isForbidden.size(); ++id)
       if (isForbidden[id])
         logProbabilities[each * isForbidden.size() + id] += penaltyOfRepeating();

@@ -14,8 +14,9 @@ enum class BeamRule { T2t, Hf, UniLm };
 struct Beam {
   int64_t size = 4;
   BeamRule rule = BeamRule::T2t;
-  double alpha = 0.6;   // exponent of the length penalty
-  int64_t noRepeat = 0; // no sequence of so many symbols twice; 0: any
+  double alpha = 0.6;               // exponent of the length penalty
+  int64_t noRepeat = 0;             // no sequence of so many symbols twice; 0: any
+  std::vector<int32_t> except = {}; // symbols: a sequence with one of them may come again
 };
 
 constexpr int64_t kMostBeams = 1'000'000;

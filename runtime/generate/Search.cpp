@@ -298,6 +298,9 @@ Expected<std::vector<std::vector<Hypothesis>>> Search::run(const SearchInputs &i
     status = inputError("stop = ", *settings.stopSymbol, ": the model knows ", symbols, " symbols");
   if (status.ok() && settings.feedsMask && *settings.maskSymbol >= symbols)
     status = inputError("mask = ", *settings.maskSymbol, ": the model knows ", symbols, " symbols");
+  for (int32_t symbol : settings.beam.except)
+    if (status.ok() && (symbol < 0 || symbol >= symbols))
+      status = inputError("except = ", symbol, ": the model knows ", symbols, " symbols");
   if (status.ok())
     status = feedPrompts(inputs);
   if (status.failed())

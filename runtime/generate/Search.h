@@ -29,6 +29,8 @@ public:
   /// The axis of texts, and the dim that is its size.
   const std::string &batchAxis() const { return walked().axes[0]; }
   const std::string &batchDim() const;
+  /// Symbols that sequences may have that come again, instead of those of the settings.
+  void exempt(std::vector<int32_t> symbols) { settings.beam.except = std::move(symbols); }
   /// Per text its hypotheses, best first.
   runtime::Expected<std::vector<std::vector<Hypothesis>>> run(const SearchInputs &inputs);
 

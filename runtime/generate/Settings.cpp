@@ -48,6 +48,18 @@ Status readBeam(const JsonValue &keywords, Beam &beam) {
   return {};
 }
 
+Status readExempt(const JsonValue &keywords, std::vector<std::string> &except) {
+  const JsonValue *given = keywords.find("except");
+  if (!given)
+    return {};
+  for (const JsonValue &each : given->isArray() ? given->elements : std::vector<JsonValue>{*given})
+    if (each.isString())
+      except.push_back(unescape(each.text));
+    else
+      return inputError("generate: except is a symbol of the vocabulary, or several, as texts");
+  return {};
+}
+
 Status readMethod(const JsonValue &value, Settings &settings) {
   const JsonValue *call = value.find("call"), *keywords = value.find("keywords");
   std::string name = call && call->isString() ? call->text : value.isString() ? value.text : "";
@@ -69,8 +81,9 @@ Status readMethod(const JsonValue &value, Settings &settings) {
   const JsonValue *feed = keywords->find("feed");
   settings.feedsMask = feed && feed->isString() && feed->text == "mask";
   if (settings.searches)
-    if (Status status = readBeam(*keywords, settings.beam); status.failed())
-      return status;
+    for (const Status &status : {readBeam(*keywords, settings.beam), readExempt(*keywords, settings.except)})
+      if (status.failed())
+        return status;
   if (!settings.limitOver.empty())
     return {};
   for (const Status &status :
@@ -109,7 +122,7 @@ Status readTexts(const JsonValue &values, Settings &settings) {
 
 } // namespace
 
-Beam greedyBeam() { return {1, BeamRule::UniLm, 0, 0}; }
+Beam greedyBeam() { return {1, BeamRule::UniLm, 0, 0, {}}; }
 
 Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name) {
   Settings settings;

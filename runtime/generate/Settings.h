@@ -19,6 +19,7 @@ struct Settings {
   std::string limitOver;                          // beyond the size of this dim; empty: of none
   std::string start, stop;                        // text, or a symbol of the vocabulary such as <|endoftext|>
   std::optional<int32_t> startSymbol, stopSymbol; // the same as numbers, where the block has numbers
+  std::vector<std::string> except;                // symbols of the vocabulary that belong into beam.except
   bool feedsMask = false;                         // a search reads the next symbol at a mask behind the last one
   std::string mask;                               // which symbol that is; empty: the vocabulary's
   std::optional<int32_t> maskSymbol;

@@ -21,10 +21,58 @@ static DataType typeOf(const Parameters &parameters, ParameterArena arena, const
   return widest;
 }
 
+/// An element of a state of the model that goes along.
+struct StateTensor {
+  const ModelState *state;
+  int64_t index;
+  std::string name;
+};
+
+/// Those under a scheme; the names of copies are left out, to stand in `copies` if that is given, each with who copies it.
+static std::vector<StateTensor> statesOf(const Parameters &parameters, ParameterArena arena, const std::string &scheme,
+                                         std::map<std::string, std::string> *copies = nullptr) {
+  std::vector<StateTensor> tensors;
+  if (arena != ParameterArena::Values)
+    return tensors;
+  for (const auto &[key, state] : parameters.modelStates()) {
+    const std::vector<std::string> names = stateNames(state.info, scheme), own = stateNames(state.info);
+    const auto given = state.info.names.find(scheme);
+    for (size_t i = 0; i < names.size(); ++i)
+      if (!scheme.empty() && given->second[i].copy) {
+        if (copies)
+          copies->emplace(names[i], own[i]);
+      } else {
+        tensors.push_back({&state, static_cast<int64_t>(i), names[i]});
+      }
+  }
+  return tensors;
+}
+
+/// Copies are read alone: what they name is written by others, which have to be there.
+static Status dropCopies(const Parameters &parameters, const std::string &scheme, std::vector<Piece> &pieces) {
+  std::map<std::string, std::string> copies;
+  std::set<std::string> written;
+  for (const StateTensor &state : statesOf(parameters, ParameterArena::Values, scheme, &copies))
+    written.insert(state.name);
+  for (const Piece &piece : pieces)
+    if (!piece.copy)
+      written.insert(piece.tensor);
+    else
+      copies.emplace(piece.tensor, piece.place.info->elementName(piece.place.stackIndex));
+  for (const auto &[tensor, own] : copies)
+    if (!written.count(tensor))
+      return inputError("in names '", scheme, "' nothing of this artifact writes '", tensor, "', of which ", own,
+                        " is a copy; export under Tenon's own names, or a table with the name without copy(..)");
+  std::erase_if(pieces, [](const Piece &piece) { return piece.copy; });
+  return {};
+}
+
 /// The tensors of a save.
 static Status planSave(const Parameters &parameters, const std::string &scheme, std::vector<Group> &groups) {
   std::vector<Piece> pieces;
   if (Status status = allPieces(parameters.manifest(), scheme, [](const std::string &) { return true; }, pieces); status.failed())
+    return status;
+  if (Status status = dropCopies(parameters, scheme, pieces); status.failed())
     return status;
   std::map<std::string, size_t> byName;
   for (Piece &piece : pieces) {
@@ -51,21 +99,9 @@ static Status planSave(const Parameters &parameters, const std::string &scheme, 
   return {};
 }
 
-/// States of the model that go along, each with the names of its elements.
-using NamedStates = std::vector<std::pair<const ModelState *, std::vector<std::string>>>;
-
-static NamedStates statesOf(const Parameters &parameters, ParameterArena arena, const std::string &scheme) {
-  NamedStates named;
-  if (arena == ParameterArena::Values)
-    for (const auto &[key, state] : parameters.modelStates())
-      if (std::vector<std::string> names = stateNames(state.info, scheme); !names.empty())
-        named.push_back({&state, std::move(names)});
-  return named;
-}
-
 /// Declares what a file is to hold.
-static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, const NamedStates &states,
-                    SafetensorsWriter &writer) {
+static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups,
+                    std::span<const StateTensor> states, SafetensorsWriter &writer) {
   if (arena == ParameterArena::Values)
     for (const auto &[key, text] : parameters.notes)
       writer.note(key, text);
@@ -73,13 +109,12 @@ static void declare(const Parameters &parameters, ParameterArena arena, std::spa
     writer.declare(group[0].tensor, typeOf(parameters, arena, group), group[0].shape);
   writer.note("format", "pt"); // other readers ask for it
   writer.note("tenon.signature", parameters.signature());
-  for (const auto &[state, names] : states)
-    for (const std::string &name : names)
-      writer.declare(name, state->info.type, stateShape(state->info));
+  for (const StateTensor &each : states)
+    writer.declare(each.name, each.state->info.type, stateShape(each.state->info));
 }
 
 static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups,
-                          const NamedStates &states) {
+                          std::span<const StateTensor> states) {
   if (!parameters.arena(arena))
     return bugError("this arena is not allocated");
   SafetensorsWriter writer;
@@ -112,9 +147,9 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
       convertReals(type, values.data() + piece.ownFirst * size, piece.count, published, converted.data());
       status = writer.write(converted.data(), converted.size());
     }
-  for (const auto &[state, names] : states)
+  for (const StateTensor &each : states)
     if (status.ok())
-      status = visitView(state->memory.view(), write);
+      status = visitView(each.state->element(each.index), write);
   return status.ok() ? writer.finish() : status;
 }
 
@@ -159,7 +194,8 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
     if (count > 1)
       snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", k + 1, count);
     std::span<const Group> mine(groups.data() + begins[k], begins[k + 1] - begins[k]);
-    const NamedStates states = k + 1 == count ? statesOf(*this, ParameterArena::Values, scheme) : NamedStates();
+    const std::vector<StateTensor> states =
+        k + 1 == count ? statesOf(*this, ParameterArena::Values, scheme) : std::vector<StateTensor>();
     Status status = replaceFile(
         concat(folder, "/", name), [&](ByteSink &sink) { return writeGroups(*this, sink, ParameterArena::Values, mine, states); },
         &batch);
@@ -167,9 +203,8 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
       return status;
     for (const Group &group : mine)
       map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(group[0].tensor), ": ", quoteJson(name));
-    for (const auto &[state, names] : states)
-      for (const std::string &tensor : names)
-        map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(tensor), ": ", quoteJson(name));
+    for (const StateTensor &each : states)
+      map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(each.name), ": ", quoteJson(name));
   }
   if (count > 1) {
     std::string index = concat("{\n  \"metadata\": {\"total_size\": ", total, "},\n  \"weight_map\": {", map, "\n  }\n}\n");

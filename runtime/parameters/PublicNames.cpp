@@ -20,7 +20,7 @@ Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, cons
   for (const std::string &other : name.also)
     if (!has(chosen) && has(other))
       chosen = other;
-  Piece piece{place, chosen, shape, own, 0, 0, elements, false};
+  Piece piece{place, chosen, shape, own, 0, 0, elements, false, name.copy};
   switch (name.transform) {
   case Transform::None:
     break;
@@ -93,11 +93,13 @@ void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type
 }
 
 std::vector<std::string> stateNames(const StateInfo &info, const std::string &scheme) {
-  if (!scheme.empty()) {
-    auto found = info.names.find(scheme);
-    return found == info.names.end() ? std::vector<std::string>() : found->second;
-  }
   std::vector<std::string> names;
+  if (!scheme.empty()) {
+    if (auto found = info.names.find(scheme); found != info.names.end())
+      for (const PublicNameInfo &name : found->second)
+        names.push_back(name.name);
+    return names;
+  }
   for (int64_t i = 0; i < countOf(info); ++i)
     names.push_back(expandStars(info.name, info.stack, i));
   return names;

@@ -15,6 +15,7 @@ struct Piece {
   uint64_t ownFirst = 0;
   uint64_t count = 0;
   bool transpose = false;
+  bool copy = false; // read only, where another parameter writes the tensor
 };
 
 /// All pieces of a model under a scheme ("" = own names), those of one parameter element together. `has` tells which public names

@@ -48,6 +48,7 @@ Status Feeder::bind(runtime::Context &to, std::vector<data::InputTensor> &inputs
     tensor.shape = bound.shape;
     if (entry.inputs[i].bound)
       tensor.bound = entry.inputs[i].bound->evaluate(to.dims()).value_or(-1);
+    tensor.ofSizes = entry.inputs[i].ofSizes;
     tensor.fixedWidth = hasFixedWidth(entry.inputs[i], to.parameters()->manifest());
     tensor.data = to.input(static_cast<int>(i));
     if (id && tensor.name == "task") { // stays in the buffer

@@ -23,6 +23,9 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
   call.take("values", source.file);
   call.take("offsets", source.offsets);
   call.take("pad", source.pad);
+  std::string side;
+  call.take("side", side);
+  source.left = side == "left";
   source.fixed = call.name == "fixed";
   return source.file.empty() || (source.offsets.empty() && !source.fixed)
              ? inputError("data: ", input, " = ", call.name, "(..) needs a file of values",

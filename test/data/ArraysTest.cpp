@@ -105,6 +105,23 @@ TEST(Arrays, HeldOutRowsAreTheSameForEverySeedAndNeverTrained) {
   }
 }
 
+TEST(Arrays, RaggedRowsEndAtTheLastPlace) {
+  SourceSetting ids{"ids", save<int64_t>("values.npy", DataType::I64, {7}, {1, 2, 3, 4, 5, 6, 7}),
+                    save<int64_t>("offsets.npy", DataType::I64, {4}, {0, 2, 2, 7}), 9};
+  ids.left = true;
+  auto task = open(arrays({ids}), Part::HeldOut);
+  Batch batch = Batch().add("ids", DataType::I32, {3, 4}, 10).add("len", DataType::I32, {3}, 5);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  const int32_t expected[] = {9, 9, 1, 2, 9, 9, 9, 9, 4, 5, 6, 7};
+  for (int64_t i = 0; i < 12; ++i)
+    EXPECT_EQ(batch.integer("ids", i), expected[i]);
+  EXPECT_EQ(batch.integer("len", 0), 2);
+  EXPECT_EQ(batch.integer("len", 2), 4);
+  ASSERT_EQ(task->notes().size(), 1u);
+  EXPECT_NE(task->notes()[0].find("only the end is read"), std::string::npos);
+}
+
 TEST(Arrays, RaggedRowsArePaddedAndCut) {
   SourceSetting ids{"ids", save<int64_t>("values.npy", DataType::I64, {7}, {1, 2, 3, 4, 5, 6, 7}),
                     save<int64_t>("offsets.npy", DataType::I64, {4}, {0, 2, 2, 7}), 9};

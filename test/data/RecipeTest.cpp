@@ -80,7 +80,7 @@ TEST(Recipe, TasksAndTheirKeywords) {
 TEST(Recipe, OwnFiles) {
   const std::string data =
       R"("data": {"call": "arrays", "args": [], "keywords": {"ids": {"call": "ragged", "args": [], "keywords": {"values": "i.npy",
-    "offsets": "o.npy", "pad": 3}}, "label": "l.npy", "held_out": 0.1}})";
+    "offsets": "o.npy", "pad": 3, "side": "left"}}, "label": "l.npy", "held_out": 0.1}})";
   DataOverrides overrides;
   overrides.folder = "/there";
   overrides.files = {{"label", "/here/m.npy"}, {"ids.offsets", "p.npy"}};
@@ -89,6 +89,8 @@ TEST(Recipe, OwnFiles) {
   EXPECT_EQ(filesOf(recipe->data), (std::vector<std::string>{"/there/i.npy", "/there/p.npy", "/here/m.npy"}));
   EXPECT_EQ(filesOf(*recipe->valid), filesOf(recipe->data));
   EXPECT_EQ(recipe->data.sources[0].pad, 3);
+  EXPECT_TRUE(recipe->data.sources[0].left);
+  EXPECT_FALSE(recipe->data.sources[1].left);
   EXPECT_EQ(recipe->valid->heldOut, 0.1);
   overrides.whole = true;
   EXPECT_EQ(readRecipe(manifestOf(data), overrides, std::nullopt)->valid->heldOut, 0);

@@ -4,9 +4,10 @@ entry `infer` on whole prefixes (support/beams.py).
 
 usage: beam.py SPEC RULE [--mask] [--spoil FAULT]
 
-Drawn cases: sizes of 1 to all symbols, exponents, limits, stops, repeats, prompts of one symbol and more, batches of one and
-three texts. Symbols have to be the same, scores within 1e-9. --mask: feed = mask, and the whole prefixes have a mask behind them.
---spoil gives the implementation a fault, which must be noticed; `kept`: masks stay in front of what was chosen for them.
+Drawn cases: sizes of 1 to all symbols, exponents, limits, stops, repeats and what is exempt from them, prompts of one symbol and
+more, batches of one and three texts. Symbols have to be the same, scores within 1e-9. --mask: feed = mask, and the
+whole prefixes have a mask behind them. --spoil gives the implementation a fault, which must be noticed; `kept`: masks stay in
+front of what was chosen for them; `exempt`: no symbol is exempt.
 """
 import argparse
 import math
@@ -83,15 +84,18 @@ def main():
     parser.add_argument("spec")
     parser.add_argument("rule", choices=sorted(beams.RULES))
     parser.add_argument("--mask", action="store_true")
-    parser.add_argument("--spoil", choices=["penalty", "parent", "stop", "kept"])
+    parser.add_argument("--spoil", choices=["penalty", "parent", "stop", "kept", "exempt"])
     options = parser.parse_args()
     artifact = driver.compiled(options.spec, "--tier", driver.best_tier(), "--f64", "--quick", "--set", "deviation=0.4")
     model = Model(artifact, "step", {"B": 1, "S": 1, "T": 1, "T_capacity": 1})
     whole, draw, ended = Whole(artifact), random.Random(17), 0
     for case in range(CASES):
         sources, prompts, beam = drawn(draw, options.rule, options.mask)
+        exempt = random.Random(case).sample(range(V), [0, 3, 8][case % 3])
+        beam.exempt = () if options.spoil == "exempt" else exempt
         score = whole.scorer(sources, len(prompts[0]), beam, options.spoil == "kept")
         want = beams.RULES[options.rule][1](score, prompts, beam, options.spoil)
+        beam.exempt = exempt
         got = model.search(beam, sources, prompts, threads=1 + case % 2)
         for number, (mine, theirs) in enumerate(zip(got, want)):
             ended += sum(end for _, _, end in mine)

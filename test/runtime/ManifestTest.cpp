@@ -35,6 +35,11 @@ TEST(Manifest, RefusesMistakesInStates) {
       {"\"initial\": 1, \"of_model\"", "\"initial\": {\"kind\": \"normal\", \"a\": 1, \"as\": \"w\"}, \"of_model\"",
        "the name 'w' needs one * per size of its stack"},
       {"\"initial\": 1, \"of_model\"", "\"initial\": \"one\", \"of_model\"", "expected a number"},
+      {"\"initial\": 1, \"of_model\"", "\"names\": {\"hf\": []}, \"initial\": 1, \"of_model\"",
+       "names 'hf' need one for each of"},
+      {"\"initial\": 1, \"of_model\"",
+       "\"names\": {\"hf\": [{\"name\": \"a\", \"transform\": \"transpose\"}]}, \"initial\": 1, \"of_model\"",
+       "a state of the model is a whole tensor"},
   };
   refuse(fakeManifest(), rows);
 }

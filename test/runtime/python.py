@@ -244,6 +244,32 @@ def compare_generation(run, model, bounded):
     print("texts: the same")
 
 
+def check_search(spec, folder):
+    """A search finds what the command does, and takes the size of an axis of 2*A places from its array."""
+    changed, out, weights = (os.path.join(folder, name) for name in ("halves.tn", "halves", "halves.safetensors"))
+    with open(spec, encoding="utf-8") as good, open(changed, "w", encoding="utf-8") as file:
+        file.write(good.read().replace("dim    B, T", "dim    B, T, A, Y = 2 * A\n  in     mel: [B, Y]").replace(
+            "dot[D](mix(emb[V: ids]), emb)", "dot[D](mix(emb[V: ids] + sum[Y](mel)), emb)").replace(
+                "sample(temperature = 0.8, limit = 40)", "greedy"))
+    tenon.compile(changed, out, entries=["step"], options=["--no-recipe", "--quick", "--tier", "best"])
+    mel = numpy.array([[0.5, 1, 0.25, -1], [2, 0, 0.25, 1]], numpy.float32)
+    numpy.save(os.path.join(folder, "mel.npy"), mel)
+    with tenon.Model.open(out) as model, model.search(size=3, limit=6, alpha=0.6, rule="t2t") as search:
+        model.initialize(5)
+        model.save(weights)
+        found = search.run([list(b"a")] * 2, mel=mel)
+        lines = command("generate", out, "--weights", weights, "--beam", "3", "--length", "6", "--alpha", "0.6", "--prompt", "a",
+                        "--json", "--input", f"mel=@{folder}/mel.npy").decode().splitlines()
+        for ours, theirs in zip(found, map(json.loads, lines), strict=True):
+            assert [each.symbols for each in ours] == [each["ids"] for each in theirs], (ours, theirs)
+            assert [each.score for each in ours] == [each["score"] for each in theirs], (ours, theirs)
+        expect(tenon.UsageError, 2, "has 3 places along Y: no 2*A with a whole A", lambda: search.run([[97]], mel=[[1, 2, 3]]))
+        expect(tenon.UsageError, 2, "no input 'mal'", lambda: search.run([[97]], mal=[[1.0]]))
+        expect(tenon.UsageError, 2, "rule is t2t or hf or unilm, not 'best'", lambda: model.search(rule="best"))
+        expect(tenon.UsageError, 2, "there is no setting 'width' of a beam", lambda: model.search(width=3))
+    print("searches: the same")
+
+
 def check_numerics(spec, folder):
     """The manifest says which numerics an artifact was compiled with."""
     for numerics, split, copies in ((None, None, None), ("bf16", "bf16", None), ("f16", None, "f16"), ("f32", None, None)):
@@ -346,6 +372,7 @@ def main():
         changed.write(file.read().replace("dim    B, T", "dim    B, T <= 16"))
     tenon.compile(bounded, os.path.join(folder, "bounded"), entries=["step"], options=["--no-recipe", "--quick"])
     compare_generation(run, theirs, os.path.join(folder, "bounded"))
+    check_search(spec, folder)
     check_errors(spec, folder, ours)
     check_numerics(spec, folder)
     check_settings(spec, folder)

@@ -21,15 +21,15 @@ def behind_mask(text, begun, mask, keeps=False):
     return text[:begun] + [each for symbol in text[begun:] for each in (mask, symbol)] + [mask]
 
 
-def forbid(rows, texts, count, first, penalty):
-    """Adds `penalty` to symbols that would repeat a sequence of `count` symbols of text[first:]."""
+def forbid(rows, texts, beam, first, penalty):
+    """Adds `penalty` to symbols that would repeat a sequence of no_repeat symbols of text[first:], without an exempt one."""
+    count = beam.no_repeat
     for row, text in zip(rows, texts):
         seen = text[first:]
-        if not count or len(seen) < count:
-            continue
-        tail = seen[len(seen) - count + 1:]
-        for symbol in {seen[i + count - 1] for i in range(len(seen) - count + 1) if seen[i:i + count - 1] == tail}:
-            row[symbol] += penalty
+        sequences = {tuple(seen[i:i + count]) for i in range(len(seen) - count + 1)} if count else ()
+        for sequence in sequences:
+            if list(sequence[:-1]) == seen[len(seen) - count + 1:] and not set(sequence) & set(beam.exempt):
+                row[sequence[-1]] += penalty
 
 
 def t2t(score, prompts, beam, fault):
@@ -44,7 +44,7 @@ def t2t(score, prompts, beam, fault):
     finished = [[(None, -INFINITE, False)] * size for _ in prompts]
     for made in range(beam.limit):
         rows = score([(number, text) for number, beams in enumerate(alive) for text, _ in beams])
-        forbid(rows, [text for beams in alive for text, _ in beams], beam.no_repeat, len(prompts[0]), -math.inf)
+        forbid(rows, [text for beams in alive for text, _ in beams], beam, len(prompts[0]), -math.inf)
         for number, beams in enumerate(alive):
             divisor, candidates = penalty(made + 1), []
             for k, (text, total) in enumerate(beams):
@@ -85,7 +85,7 @@ def hf(score, prompts, beam, fault):
         if all(done):
             break
         rows = score([(number, text) for number, beams in enumerate(running) for text, _ in beams])
-        forbid(rows, [text for beams in running for text, _ in beams], beam.no_repeat, 0, -math.inf)
+        forbid(rows, [text for beams in running for text, _ in beams], beam, 0, -math.inf)
         for number, beams in enumerate(running):
             if done[number]:
                 running[number] = [(text + [beam.stop], total) for text, total in beams]
@@ -122,7 +122,7 @@ def unilm(score, prompts, beam, fault):
     texts = [[list(prompt) for _ in range(size)] for prompt in prompts]
     for made in range(beam.limit):
         rows = score([(number, text) for number, beams in enumerate(texts) for text in beams])
-        forbid(rows, [text for beams in texts for text in beams], beam.no_repeat, len(prompts[0]), -10000.0)
+        forbid(rows, [text for beams in texts for text in beams], beam, len(prompts[0]), -10000.0)
         for number in range(len(prompts)):
             candidates = []
             for k in range(1 if made == 0 else size):

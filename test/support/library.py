@@ -61,6 +61,7 @@ def _write(values, write):
 class Beam(ctypes.Structure):
     _fields_ = [("size", ctypes.c_int64), ("alpha", ctypes.c_double), ("rule", ctypes.c_int32), ("stop", ctypes.c_int32),
                 ("no_repeat", ctypes.c_int64), ("limit", ctypes.c_int64), ("feed", ctypes.c_int32), ("mask", ctypes.c_int32)]
+    exempt = ()  # symbols for tn_search_except
 
 
 class Model:
@@ -188,6 +189,8 @@ class Model:
         call("tn_threads_create", ctypes.c_int(threads), ctypes.byref(pool))
         call("tn_search_create", self.model, None, entry.encode(), ctypes.byref(beam), pool, ctypes.byref(search))
         LIBRARY.tn_threads_free(pool)
+        call("tn_search_except", search, (ctypes.c_int32 * max(1, len(beam.exempt)))(*beam.exempt),
+             ctypes.c_int64(len(beam.exempt)))
         for name, value in inputs.items():
             kind = next(number for number, each in KINDS.items() if each == value.kind)
             shape = (ctypes.c_int64 * max(1, len(value.shape)))(*value.shape)

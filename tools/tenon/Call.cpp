@@ -49,15 +49,6 @@ std::string axesText(const EntryInfo &entry, const TensorInfo &tensor) {
   return "[" + text + "]";
 }
 
-/// The dim of a size that is a multiple of one dim and a constant, where `places` places leave no rest.
-std::optional<int64_t> dimOf(const runtime::SizeForm &form, int64_t places) {
-  const int64_t multiple = places - form.constant, coefficient = form.terms[0].second;
-  return multiple % coefficient == 0 ? std::optional(multiple / coefficient) : std::nullopt;
-}
-
-/// Whether one dim is told by how many places there are.
-bool tellsDim(const runtime::SizeForm &form) { return form.isOfOneDim() && form.terms[0].second >= 1; }
-
 /// " (x has N = B*T)", where an input has the dim in a product alone.
 std::string toldWith(const EntryInfo &entry, uint32_t dim) {
   for (const TensorInfo &input : entry.inputs)
@@ -77,8 +68,8 @@ Status takeStateDims(const EntryInfo &entry, const std::string &path, std::map<s
     if (!found || found->shape.size() != state.stack.size() + state.shape.size())
       continue;
     for (size_t axis = 0; axis < state.shape.size(); ++axis)
-      if (const runtime::SizeForm &form = state.shape[axis]; tellsDim(form))
-        if (auto value = dimOf(form, static_cast<int64_t>(found->shape[state.stack.size() + axis])); value && *value >= 1)
+      if (const runtime::SizeForm &form = state.shape[axis]; form.tellsDim())
+        if (auto value = form.dimOf(static_cast<int64_t>(found->shape[state.stack.size() + axis])); value && *value >= 1)
           dims.emplace(entry.dims[form.terms[0].first].name, *value);
   }
   return {};
@@ -92,12 +83,12 @@ Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vect
     return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape));
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const runtime::SizeForm &form = input.shape[axis];
-    if (axis == apart || !tellsDim(form))
+    if (axis == apart || !form.tellsDim())
       continue;
     const std::string &dim = entry.dims[form.terms[0].first].name;
     const std::string shapes =
         concat(" has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ");
-    const std::optional<int64_t> value = dimOf(form, static_cast<int64_t>(shape[axis]));
+    const std::optional<int64_t> value = form.dimOf(static_cast<int64_t>(shape[axis]));
     if (!value)
       return inputError(input.name, shapes, shape[axis], " places are no ", sizeText(entry, form), " with a whole ", dim);
     if (*value < 1)

@@ -12,6 +12,16 @@ struct Options {
   std::string output, outputNames, shard;
 };
 
+/// Parameters of a file under a scheme: all but copies of others.
+size_t written(const runtime::Parameters &parameters, const std::string &scheme) {
+  size_t count = parameters.names().size();
+  for (const runtime::ParameterInfo &info : parameters.manifest().parameters)
+    if (const auto names = info.names.find(scheme); names != info.names.end())
+      for (size_t i = 0; i < names->second.size(); ++i)
+        count -= info.has(static_cast<int64_t>(i)) && names->second[i].copy;
+  return count;
+}
+
 /// "500MB", "2GiB", "1000000": bytes. Units are those of 1000 (kB, MB, GB) and of 1024 (KiB, MiB, GiB).
 Expected<uint64_t> bytesOf(const std::string &text) {
   size_t digits = text.find_first_not_of("0123456789");
@@ -74,7 +84,7 @@ Status run(const Options &options) {
                       : (*parameters)->saveShards(options.output, *shard, options.outputNames);
   if (status.failed())
     return status;
-  show("%s: %s%s\n", options.output.c_str(), runtime::counted((*parameters)->names().size(), "parameter").c_str(),
+  show("%s: %s%s\n", options.output.c_str(), runtime::counted(written(**parameters, options.outputNames), "parameter").c_str(),
        options.outputNames.empty() ? "" : concat(", names of ", options.outputNames).c_str());
   return {};
 }

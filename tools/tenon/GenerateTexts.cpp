@@ -26,6 +26,15 @@ std::string wellFormed(const std::string &text) {
   return result;
 }
 
+/// A symbol by its spelling, or of a byte or character.
+std::optional<int32_t> symbolOf(const data::Vocabulary &vocabulary, const std::string &text) {
+  std::vector<int32_t> ids;
+  const std::optional<int32_t> found = vocabulary.find(text);
+  if (found || !vocabulary.isOfCharacters() || vocabulary.encode(text, ids).failed() || ids.size() != 1)
+    return found;
+  return vocabulary.isSpecial(ids[0]) ? std::nullopt : std::optional<int32_t>(ids[0]); // what stands for unknown ones is none
+}
+
 class Texts {
 public:
   Texts(TextsRequest request, const TextsOptions &options) : request(std::move(request)), options(options) {}
@@ -57,6 +66,12 @@ Status Texts::findSymbols() {
     settings.stopSymbol = request.vocabulary.find(settings.stop);
     if (!settings.stopSymbol)
       return usageError("a beam search ends texts at one symbol, and '", settings.stop, "' is none of the vocabulary");
+  }
+  for (const std::string &text : settings.except) {
+    const std::optional<int32_t> symbol = symbolOf(request.vocabulary, text);
+    if (!symbol)
+      return usageError("except = '", text, "' is no symbol of the vocabulary; one that is may be repeated");
+    settings.beam.except.push_back(*symbol);
   }
   if (!settings.feedsMask || settings.maskSymbol)
     return {};

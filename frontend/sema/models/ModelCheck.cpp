@@ -87,7 +87,7 @@ public:
     for (auto &entry : program.entries)
       adoptParameters(session, program, entry);
     program.sites = session.sites;
-    publish(session, program, tables);
+    publish(session, program, tables, false);
     if (train) {
       evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
@@ -111,7 +111,7 @@ public:
     session.parameterByPath.clear();
     session.modelStates.clear();
     evaluateAll(sets, binds, true, &all);
-    publish(session, all, tables);
+    publish(session, all, tables, true);
     knowFiles(context({}, {}, tables));
     std::vector<Diagnostics> refusals, generation; // of each block to train, to generate: errors where none can be followed
     for (auto *recipe : recipes) {

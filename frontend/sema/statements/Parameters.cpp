@@ -22,10 +22,12 @@ Value Checker::inputValue(const ast::Stmt &statement) {
       error("T0305", type.range, "an index says how many values it has: index(n)");
       return poison();
     }
-    auto bound = wholeSize(evaluate(top, type.bound), type.bound->range, "the bound of an index");
+    const Value limit = evaluate(top, type.bound);
+    auto bound = wholeSize(limit, type.bound->range, "the bound of an index");
     if (!bound)
       return recovered(top, type);
     input.bound = *bound;
+    input.ofSizes = limit.runtime;
     if (auto values = bound->asConstant(); values && *values < 1) {
       error("T0305", type.bound->range, "an index has at least one value; here there are " + std::to_string(*values));
       return poison();

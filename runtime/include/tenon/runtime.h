@@ -262,7 +262,8 @@ typedef struct tn_beam {
   int32_t mask;      /* the number of that mask */
 } tn_beam;
 /* Settings of a generate block: NULL is the first one. Of a block whose method is greedy: a beam of 1 that is always the most
- * probable symbol. `limit` is -1 where it depends on sizes, `mask` where the block gives no number. */
+ * probable symbol. `limit` is -1 where it depends on sizes, `mask` where the block gives no number. What a block
+ * names in `except` are texts: tn_search_except takes their numbers. */
 TN_API tn_error *tn_model_beam(const tn_model *model, const char *block, tn_beam *beam);
 
 typedef struct tn_search tn_search;
@@ -270,7 +271,10 @@ typedef struct tn_search tn_search;
 TN_API tn_error *tn_search_create(tn_model *model, const char *block, const char *entry, const tn_beam *beam, tn_threads *threads,
                                   tn_search **search);
 TN_API void tn_search_free(tn_search *search);
-/* An input besides the text, for all texts of a run, in the type of the entry (tn_type), copied. `shape`: `rank` sizes. */
+/* In runs from now on a sequence of `no_repeat` symbols with one of these may come again (docs/recipes.md, `except`). Copied. */
+TN_API tn_error *tn_search_except(tn_search *search, const int32_t *symbols, int64_t count);
+/* An input besides the text, for all texts of a run, in the type of the entry (tn_type), copied. `shape`: `rank` sizes, which
+ * tell the dims that an axis has a multiple of, such as A of 2*A + 1. */
 TN_API tn_error *tn_search_set_input(tn_search *search, const char *name, int32_t type, int32_t rank, const int64_t *shape,
                                      const void *values);
 /* Makes `texts` texts, each from `length` symbols of `prompts` (at least one: the start symbol). */

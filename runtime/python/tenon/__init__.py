@@ -7,7 +7,8 @@ from ._errors import (BugError, InputError, Interrupted, NumericError, ResourceE
 from ._generate import Generator, Sampling
 from ._model import Model, Parameters
 from ._library import library_path
+from ._search import Hypothesis, Search
 
-__all__ = ["BugError", "Context", "Generator", "InputError", "Interrupted", "Model", "NumericError", "Parameters", "Progress",
-           "ResourceError", "Sampling", "SpecError", "Tensor", "TenonError", "UnknownName", "UsageError", "compile",
-           "find_command", "library_path"]
+__all__ = ["BugError", "Context", "Generator", "Hypothesis", "InputError", "Interrupted", "Model", "NumericError", "Parameters",
+           "Progress", "ResourceError", "Sampling", "Search", "SpecError", "TenonError", "Tensor", "UnknownName",
+           "UsageError", "compile", "find_command", "library_path"]

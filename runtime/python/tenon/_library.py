@@ -16,6 +16,8 @@ _FILE = "libtenon-runtime.so"
 _SONAME = "libtenon-runtime.so.0"
 _TYPES = {0: numpy.dtype("f8"), 1: numpy.dtype("f4"), 4: numpy.dtype("i8"), 5: numpy.dtype("i4"), 12: numpy.dtype("bool")}
 
+_NAMES = {"f64": 0, "f32": 1, "i64": 4, "i32": 5, "bool": 12}  # of a manifest
+
 _LIMITS = {c_int32: (-2 ** 31, 2 ** 31 - 1), c_int64: (-2 ** 63, 2 ** 63 - 1), c_uint64: (0, 2 ** 64 - 1)}
 
 Note = CFUNCTYPE(None, c_void_p, c_char_p)
@@ -29,6 +31,17 @@ def whole(kind: Any, value: Any, what: str) -> Any:
     if isinstance(value, int) and not least <= value <= most:
         raise UsageError(f"{what} takes a whole number from {least} to {most}, not {value}")
     return value
+
+
+def dtype_named(name: str) -> numpy.dtype:
+    """The type that a manifest calls so."""
+    if name not in _NAMES:
+        raise UsageError(f"numpy has no type {name}")
+    return _TYPES[_NAMES[name]]
+
+
+def type_code(dtype: numpy.dtype) -> int:
+    return next(code for code, each in _TYPES.items() if each == dtype)
 
 
 def filled(structure: Any, *values: Any) -> Any:
@@ -54,6 +67,11 @@ class ProgressStruct(Structure):
 class SamplingStruct(Structure):
     _fields_ = [("greedy", c_int32), ("temperature", c_double), ("top_k", c_int64), ("top_p", c_double), ("limit", c_int64),
                 ("seed", c_uint64)]
+
+
+class BeamStruct(Structure):
+    _fields_ = [("size", c_int64), ("alpha", c_double), ("rule", c_int32), ("stop", c_int32), ("no_repeat", c_int64),
+                ("limit", c_int64), ("feed", c_int32), ("mask", c_int32)]
 
 
 _I, _P, _S, _N, _INFO = c_int, c_void_p, c_char_p, c_uint64, POINTER(TensorInfo)
@@ -96,6 +114,12 @@ _FALLIBLE = {
     "tn_generator_start": [_P, POINTER(c_int32), _N],
     "tn_generator_start_text": [_P, _S, _N],
     "tn_generator_next": [_P, POINTER(c_int32), POINTER(_P), POINTER(_N)],
+    "tn_model_beam": [_P, _S, POINTER(BeamStruct)],
+    "tn_search_create": [_P, _S, _S, POINTER(BeamStruct), _P, POINTER(_P)],
+    "tn_search_except": [_P, _P, c_int64],
+    "tn_search_set_input": [_P, _S, c_int32, c_int32, POINTER(c_int64), _P],
+    "tn_search_run": [_P, c_int64, POINTER(c_int32), c_int64],
+    "tn_search_result": [_P, c_int64, _I, POINTER(POINTER(c_int32)), POINTER(_N), POINTER(c_double), POINTER(c_int32)],
 }
 _OTHERS = {
     "tn_abi_version": (_I, []),
@@ -137,6 +161,8 @@ _OTHERS = {
     "tn_context_bytes": (_N, [_P]),
     "tn_generator_free": (None, [_P]),
     "tn_generator_note": (_S, [_P]),
+    "tn_search_free": (None, [_P]),
+    "tn_search_count": (_I, [_P, c_int64]),
 }
 
 

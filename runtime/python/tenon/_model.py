@@ -14,6 +14,7 @@ from ._errors import UnknownName, UsageError
 from ._generate import Generator, Sampling
 from ._handle import Handle
 from ._library import Stayed, TensorInfo
+from ._search import Search
 
 
 class Parameters(MutableMapping[str, numpy.ndarray]):
@@ -200,3 +201,10 @@ class Model(Handle):
         """The whole text that goes on from the prompt (not repeated); settings as in `generator`."""
         with self.generator(**settings) as generator:
             return "".join(generator.stream(prompt))
+
+    def search(self, block: Optional[str] = None, entry: Optional[str] = None, exempt: Sequence[int] = (), threads: int = 1,
+               **beam: Any) -> Search:
+        """Several texts at once by beam search; see `run` there. block: a generate block (default: the first); the rest replaces
+        its settings: entry, size, alpha, rule, stop, no_repeat, limit, feed, mask, where stop and mask are numbers of symbols.
+        exempt: symbols that may be repeated, whatever no_repeat says."""
+        return Search(self, block, entry, exempt, threads, **beam)

@@ -110,7 +110,28 @@ names M as hf { "outer.*.inner.*" = "h.{2}.{1+1}" })");
   EXPECT_EQ(t.tables.publicNames("hf", "M", chain, "v", {1, 1})[0].transform, "transpose");
 }
 
+TEST(Names, CopiesOfEveryForm) {
+  Tables t("test.tn", std::string(kHead) + R"(names Block as hf { "w" = stacked("experts.#.w")  "v" = copy(transpose("v_t")) }
+names M as hf { "first" = "h"  "second" = copy("h") })");
+  ASSERT_TRUE(t.diagnostics.all().empty());
+  auto of = [&](const char *use, const char *leaf) { return t.tables.publicNames("hf", "M", {{"Block", use}}, leaf, {})[0]; };
+  for (const char *leaf : {"w", "v", "u"}) { // of a layer that is a copy all is one
+    EXPECT_TRUE(of("second", leaf).copy) << leaf;
+    EXPECT_EQ(of("second", leaf).name, of("first", leaf).name);
+    EXPECT_EQ(of("second", leaf).transform, of("first", leaf).transform);
+  }
+  EXPECT_EQ(of("second", "w").name, "h.experts.#.w");
+  EXPECT_FALSE(of("first", "w").copy);
+  EXPECT_TRUE(of("first", "v").copy);
+  EXPECT_EQ(of("first", "v").transform, "transpose");
+}
+
 TEST(Names, MistakesInTables) {
+  EXPECT_EQ(codeOf(R"(names Block as hf { "up.*" = copy("dense.*")  "v" = copy(part("a", 1, 2)) })"), "");
+  EXPECT_EQ(codeOf(R"(names Block as hf { "up" = copy(copy("a")) })"), "T0656");
+  EXPECT_EQ(codeOf(R"(names Block as hf { "up" = copy("a", 1) })"), "T0656");
+  EXPECT_EQ(codeOf(R"(names Block as hf { "up" = copy(3) })"), "T0652");
+  EXPECT_EQ(codeOf(R"(names Block as hf { "up" = stacked(copy("a.#")) })"), "T0656");
   EXPECT_EQ(codeOf(R"(names Block as hf { "up.*" = "dense.*" })"), "");
   EXPECT_EQ(codeOf(R"(names Blok as hf { "up.*" = "dense.*" })"), "T0650");
   EXPECT_EQ(codeOf(R"(names Block as hf { "up..w" = "dense" })"), "T0651");

@@ -206,6 +206,8 @@ TEST(Recipes, KeywordsOfOwnFilesAreInputs) {
   };
   EXPECT_EQ(mistakes("arrays(ids = \"a.npy\", label = \"b.npy\", held_out = 0.1)"), "");
   EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\", \"o.npy\", pad = 1), stream = false)"), "");
+  EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\", \"o.npy\", side = left))"), "");
+  EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\", \"o.npy\", side = top))"), "T0611 1:104");
   EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\"))"), "T0610 1:72");
   EXPECT_EQ(mistakes("arrays(lable = \"b.npy\")"), "T0606 1:66");
   EXPECT_EQ(mistakes("arrays(ids = 3)"), "T0608 1:72");
