@@ -1,4 +1,4 @@
-"""How far one step of rate 1 moved the layers of a run: recipe_edges.py RUN BOUND. Fails where a layer moved by another length."""
+"""How far one step of rate 1 moved the layers of a run; fails where a layer moved by another length. recipe_edges.py RUN BOUND"""
 import math
 import os
 import sys

@@ -83,6 +83,31 @@ std::vector<std::string> Checker::visibleNames(Scope *scope, bool axesOnly) {
   return names;
 }
 
+/// What functions of other libraries are called or written here; null: none that is known.
+static const char *insteadOf(const std::string &name) {
+  static const std::map<std::string, const char *> known = {
+      {"argsort", "the second result of `top[T -> Rank](x)` with `dim Rank = T`"},
+      {"einsum", "dot[D](x, w): the axes say what is summed"},
+      {"full_like", "full[B, T](1.0)"},
+      {"logsumexp", "m + log(sum[D](exp(x - m))) with m = stop_gradient(max[D](x))"},
+      {"matmul", "dot[D](x, w): the axes say what is summed"},
+      {"mish", "x * tanh(softplus(x))"},
+      {"norm", "sqrt(sum[D](x * x)), or the layer LayerNorm[D]"},
+      {"one_hot", "real(ids == iota[V]())"},
+      {"ones", "full[B, T](1.0)"},
+      {"pow", "x ^ 2"},
+      {"sign", "where(x > 0, 1.0, where(x < 0, -1.0, 0.0))"},
+      {"sort", "top[T -> Rank](x) with `dim Rank = T`: the values from the largest on, and their places"},
+      {"square", "x ^ 2"},
+      {"std", "sqrt(mean[D]((x - mean[D](x)) ^ 2))"},
+      {"swish", "silu(x)"},
+      {"topk", "top[V -> K](x): values and places"},
+      {"var", "mean[D]((x - mean[D](x)) ^ 2)"},
+      {"zeros", "full[B, T](0.0)"}};
+  auto found = known.find(name);
+  return found == known.end() ? nullptr : found->second;
+}
+
 Value Checker::lookup(Scope *scope, const ast::Name &name) {
   if (name.text == "true" || name.text == "false")
     return Value::ofBool(name.text == "true");
@@ -134,8 +159,11 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
                         "; TENON_MODELS=FOLDER says where it lies";
   }
   if (auto *mistake = error("T0101", name.range, "unknown name " + name.text + sought)) {
-    std::string near = nearest(name.text, visibleNames(scope, false));
-    if (!near.empty())
+    const char *here = insteadOf(name.text);
+    std::string near = here ? "" : nearest(name.text, visibleNames(scope, false));
+    if (here)
+      mistake->notes.push_back({"help", std::string("here this is ") + here});
+    else if (!near.empty())
       mistake->notes.push_back({"help", "did you mean " + near + "?"});
   }
   return poison();
