@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Parameters that scans and loops walk along their own axes, as bf16 keeps them: walked_parameters.py [--upper | --short]
 
-What is multiplied here element by element has the same bits in a program of bf16, whose parameters lie in two halves, as in one
-of f32: outputs, losses, gradients, and parameters after each of three steps. With parameters of bf16 alone one step is that of
-f32 from the same numbers of 16 bits, rounded once. A contraction with the slice of a place has the bits of one with a gathered row.
+What is multiplied here element by element has the same bits in a program of bf16, whose parameters lie in two halves, as in
+one of f32: outputs, losses, gradients, and parameters after each of three steps. With parameters of bf16 alone one step is that
+of f32 from the same numbers of 16 bits, rounded once. A contraction with the slice of a place has the bits of one with a
+gathered row.
   --upper  the remainders are thrown away before the first step: noticed
   --short  the numbers of f32 are not rounded for parameters of bf16 alone: noticed
 """
