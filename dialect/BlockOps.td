@@ -29,8 +29,8 @@ def Tenon_RegroupOp : Tenon_Op<"regroup", [Pure, Tenon_Address, DeclareOpInterfa
     %y = tenon.regroup %x : tensor<10x8xf32> -> tensor<3x4x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_Tensor:$x);
-  let results = (outs Tenon_Tensor:$y);
+  let arguments = (ins Tenon_StoredTensor:$x);
+  let results = (outs Tenon_StoredTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
 }

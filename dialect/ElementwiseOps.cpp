@@ -191,8 +191,8 @@ TENON_BINARY_VJP(MulOp, g.mul(dy, b), g.mul(dy, a))
 TENON_BINARY_ELEMENT(DivOp, s.div(a, b))
 TENON_BINARY_VJP(DivOp, g.div(dy, b), g.neg(g.div(g.mul(dy, y), b)))
 TENON_BINARY_ELEMENT(PowOp, math::PowFOp::create(builder, getLoc(), a, b))
-TENON_BINARY_ELEMENT(MaxOp, s.select(s.less(a, b), b, a))
-TENON_BINARY_ELEMENT(MinOp, s.select(s.less(b, a), b, a))
+TENON_BINARY_ELEMENT(MaxOp, s.real(a) ? Value(arith::MaximumFOp::create(builder, getLoc(), a, b)) : s.select(s.less(a, b), b, a))
+TENON_BINARY_ELEMENT(MinOp, s.real(a) ? Value(arith::MinimumFOp::create(builder, getLoc(), a, b)) : s.select(s.less(b, a), b, a))
 /// Instructions trap on a division by 0 and on the quotient that does not fit, the smallest number by -1.
 static Value floorQuotient(Scalar s, Value a, Value b) {
   auto number = [&](int64_t value) -> Value {

@@ -109,11 +109,11 @@ def Tenon_DivOp : Tenon_Binary<"div", "a / b", "da = dy / b, db = -dy * y / b", 
 def Tenon_PowOp : Tenon_Binary<"pow", "a ^ b", "da = dy * b * a^(b-1), db = dy * y * ln(a)",
                                "IEEE 754-2019, section 9.2.1; db is left out where b is a constant", Tenon_RealTensor, "f32", 12>;
 def Tenon_MaxOp : Tenon_Binary<"max", "max(a, b)", "dy goes to a where a > b, to b where b > a, half to each where equal",
-                               "`a < b ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of "
-                               "PyTorch's maximum"> { let hasFolder = 1; }
+                               "IEEE 754-2019, section 9.6, maximum, but for two zeros, of which it may be either; NaN where "
+                               "a or b is; the gradient is that of PyTorch's maximum"> { let hasFolder = 1; }
 def Tenon_MinOp : Tenon_Binary<"min", "min(a, b)", "dy goes to a where a < b, to b where b < a, half to each where equal",
-                               "`b < a ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of "
-                               "PyTorch's minimum"> { let hasFolder = 1; }
+                               "IEEE 754-2019, section 9.6, minimum, but for two zeros, of which it may be either; NaN where "
+                               "a or b is; the gradient is that of PyTorch's minimum"> { let hasFolder = 1; }
 def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b), 0 where b is 0", "none: integers",
                                     "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> {
   let hasFolder = 1;

@@ -212,21 +212,22 @@ LogicalResult DivOp::canonicalize(DivOp op, PatternRewriter &rewriter) {
   Value factor = ConstantOp::create(rewriter, op.getLoc(), op.getType(), rewriter.getF64FloatAttr(inverse.convertToDouble()));
   return replaceBy<MulOp>(rewriter, op, op.getA(), factor);
 }
-/// `a < b ? b : a`: the first operand where a comparison with NaN is false, and for two zeros.
+/// NaN where one is, the first operand of two zeros.
+static APFloat extremum(const APFloat &a, const APFloat &b, APFloat::cmpResult second) {
+  return a.isNaN() ? a : b.isNaN() || a.compare(b) == second ? b : a;
+}
 OpFoldResult MaxOp::fold(FoldAdaptor adaptor) {
   if (getA() == getB())
     return getA();
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()),
-      [](ArrayRef<APFloat> v) { return v[0].compare(v[1]) == APFloat::cmpLessThan ? v[1] : v[0]; },
+      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return extremum(v[0], v[1], APFloat::cmpLessThan); },
       [](ArrayRef<APInt> v) { return v[0].slt(v[1]) ? v[1] : v[0]; });
 }
 OpFoldResult MinOp::fold(FoldAdaptor adaptor) {
   if (getA() == getB())
     return getA();
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()),
-      [](ArrayRef<APFloat> v) { return v[1].compare(v[0]) == APFloat::cmpLessThan ? v[1] : v[0]; },
+      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return extremum(v[0], v[1], APFloat::cmpGreaterThan); },
       [](ArrayRef<APInt> v) { return v[1].slt(v[0]) ? v[1] : v[0]; });
 }
 /// The quotient rounded down; nothing for a division by 0 and for the one quotient that does not fit.

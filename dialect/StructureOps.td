@@ -308,7 +308,7 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, Tenon_Address, InferTypeOpAdap
 
     | operand | shape | dtype |
     |---|---|---|
-    | x | [count] then as y | as y |
+    | x | [count] then as y | as y, remainders of a parameter, too |
     | depth | index, first .. first + count - 1 | index |
 
     Constraints: C1 x has the stacked dimension; y has the others; C2 first is not negative.
@@ -322,8 +322,8 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, Tenon_Address, InferTypeOpAdap
     %y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_Tensor:$x, Index:$depth, DefaultValuedAttr<Tenon_Natural, "0">:$first);
-  let results = (outs Tenon_Tensor:$y);
+  let arguments = (ins Tenon_StoredTensor:$x, Index:$depth, DefaultValuedAttr<Tenon_Natural, "0">:$first);
+  let results = (outs Tenon_StoredTensor:$y);
   let assemblyFormat = "$x `[` $depth `]` (`from` $first^)? attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
 }

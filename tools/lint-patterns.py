@@ -24,6 +24,7 @@ PATTERN = re.compile(r"\b(?:matchAndRewrite|canonicalize)\([^;{}]*\bPatternRewri
 # apart, has a warning with the reason.
 ALWAYS = {
     "lowering/tensor/Decompose.cpp", "lowering/tensor/FuseAttention.cpp", "lowering/tensor/GradientWrites.cpp",
+    "lowering/tensor/WidenParameters.cpp",
     "lowering/kernel/DecomposeForTarget.cpp", "lowering/kernel/KernelResults.cpp", "lowering/kernel/SelectKernels.cpp",
 }
 BY_HAND = re.compile(r"\breplaceAllUsesWith\(|(?:\.|->)erase\(\);|\b(?:panels|wanted)(?:\.|->)set\(")

@@ -60,14 +60,9 @@ RealRange absolute(const RealRange &a) {
   const double high = std::max(-a.low, a.high);
   return {a.low >= 0 ? a.low : a.high <= 0 ? -a.high : 0, high, a.mayBeNan};
 }
-/// Where one operand is NaN the result may be the other one.
+/// A number only where both are.
 RealRange larger(const RealRange &a, const RealRange &b) {
-  double low = std::max(a.low, b.low);
-  if (a.mayBeNan)
-    low = std::min(low, b.low);
-  if (b.mayBeNan)
-    low = std::min(low, a.low);
-  return {low, std::max(a.high, b.high), a.mayBeNan || b.mayBeNan};
+  return {std::max(a.low, b.low), std::max(a.high, b.high), a.mayBeNan || b.mayBeNan};
 }
 
 } // namespace

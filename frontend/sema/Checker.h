@@ -52,10 +52,10 @@ private:
   std::deque<Scope> scopes;
   std::deque<Frame> frames;
   std::optional<int64_t> staticDepth; // while an initializer or setting is evaluated for one depth
-  bool usedStaticDepth = false;
-  bool inSize = false; // what is evaluated is the size of a dim, where products of dims are dims
-  bool failed = false;
-  struct ActiveCall { // of a layer or function under way
+  bool inSize = false;                // what is evaluated is the size of a dim, where products of dims are dims
+  bool failed = false, usedStaticDepth = false;
+  std::map<NodeId, MadeReal> madeReal; // by the node of the reals
+  struct ActiveCall {                  // of a layer or function under way
     const ast::Callable *callable;
     const Scope *scope;       // where it was declared
     const Keywords *keywords; // of a layer, as given; null: none
@@ -110,10 +110,10 @@ private:
   // ---- types (Types.cpp)
   std::optional<std::vector<AxisId>> typeAxes(Scope *scope, const ast::Type &type);
   std::optional<Element> elementOf(const ast::Type &type);
-  /// The value as type `type` wants it (order of axes, element); poison after an error. `what`: "argument x of Linear". With
-  /// `place` the mistake is shown there and the type as a related range, else at the type.
-  void noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, const std::vector<AxisId> &declared);
+  /// The value as type `type` wants it (order of axes, element); poison after an error. `what`: "argument x of Linear".
   Value fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place);
+  void noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, const std::vector<AxisId> &declared);
+  bool noteMadeReal(Diagnostic *mistake, NodeId node); // which declared type made reals of whole numbers; false: none
   /// A tensor of which only the type is known, after a mistake; poison if the type itself is unknown.
   Value recovered(Scope *scope, const ast::Type &type);
   /// The real value with the element type that is written: f64, f32, bf16 or f16.

@@ -238,6 +238,12 @@ struct Storey {
 /// What to write instead, where a distribution stands for a tensor.
 void helpDraw(Diagnostic *mistake, const Value &value);
 
+/// Whole numbers that a declared type made reals: of what (empty: of several), and the type that keeps them.
+struct MadeReal {
+  std::string name, whole;
+  ast::Range range;
+};
+
 /// Bodies one after the other that may run in rounds.
 struct Rounds {
   uint32_t body;               // around them

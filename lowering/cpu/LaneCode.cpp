@@ -163,6 +163,26 @@ bool LaneCode::emitInteger(Operation &op) {
   return true;
 }
 
+static bool isNumber(Value value) {
+  llvm::APFloat number(0.0);
+  return matchPattern(value, m_ConstantFloat(&number)) ? !number.isNaN()
+                                                       : isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(value.getDefiningOp());
+}
+
+/// The larger or smaller one; NaN where a or b is; of two zeros that of the first. The instruction gives the first where either
+/// is NaN: where one of them is a number the other stands there, else NaN in the second is looked for.
+static Value extremum(OpBuilder &builder, Operation &op, Value a, Value b) {
+  const bool swaps = isNumber(op.getOperand(0)) && !isNumber(op.getOperand(1)), isMax = isa<arith::MaximumFOp>(op);
+  if (swaps)
+    std::swap(a, b);
+  Value second = arith::CmpFOp::create(builder, op.getLoc(), arith::CmpFPredicate::OLT, isMax ? a : b, isMax ? b : a);
+  Value chosen = arith::SelectOp::create(builder, op.getLoc(), second, b, a);
+  if (isNumber(op.getOperand(swaps ? 0 : 1)))
+    return chosen;
+  Value isNan = arith::CmpFOp::create(builder, op.getLoc(), arith::CmpFPredicate::UNO, b, b);
+  return arith::SelectOp::create(builder, op.getLoc(), isNan, b, chosen);
+}
+
 /// Any elementwise op of arith: the same op on scalars or on vectors.
 void LaneCode::emitElementwise(Operation &op) {
   SmallVector<LaneValue> operands;
@@ -176,11 +196,9 @@ void LaneCode::emitElementwise(Operation &op) {
     machine.push_back(uniform ? operand.base : lanesOf(operand));
   Type element = machineType(op.getResult(0).getType());
   Type type = uniform ? element : Type(vectorOf(element));
-  // A maximum that hands on NaN costs five instructions, compare and select two; against a constant both are right.
-  if (auto max = dyn_cast<arith::MaximumFOp>(op); max && matchPattern(max.getRhs(), m_Constant())) {
-    Value greater = arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, machine[0], machine[1]);
-    Value chosen = arith::SelectOp::create(builder, greater, machine[0], machine[1]);
-    values[op.getResult(0)] = uniform ? LaneValue::uniform(chosen) : LaneValue::lanes(chosen);
+  if (isa<arith::MaximumFOp, arith::MinimumFOp>(op)) {
+    Value result = extremum(builder, op, machine[0], machine[1]);
+    values[op.getResult(0)] = uniform ? LaneValue::uniform(result) : LaneValue::lanes(result);
     return;
   }
   OperationState state(op.getLoc(), op.getName().getStringRef(), machine, {type}, op.getAttrs());

@@ -130,6 +130,11 @@ void ScalarCode::emitElementwise(Operation &op) {
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
     operands.push_back(get(operand));
+  if (isa<arith::MaximumFOp, arith::MinimumFOp>(op) && op.getOperand(0).getType().isF32()) { // an instruction of f32 hands on NaN
+    values[op.getResult(0)] = isa<arith::MaximumFOp>(op) ? Value(LLVM::MaximumOp::create(builder, operands[0], operands[1]))
+                                                         : Value(LLVM::MinimumOp::create(builder, operands[0], operands[1]));
+    return;
+  }
   OperationState state(op.getLoc(), op.getName().getStringRef(), operands, {machineType(op.getResult(0).getType())},
                        op.getAttrs());
   Operation *created = builder.create(state);

@@ -3,10 +3,10 @@
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Rounds.h"
-#include "dialect/StoredParameter.h"
 #include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/AttentionStored.h"
+#include "lowering/tensor/WidenParameters.h"
 #include "lowering/tensor/WidenSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -21,11 +21,6 @@ namespace tenon {
 namespace {
 
 constexpr llvm::StringLiteral kRewrite = "apply-numerics";
-
-/// The other type in which it can be read. Null: there is none.
-Type readOtherwise(ReadParameterOp read) {
-  return otherReadType(read->getParentOfType<ModuleOp>().lookupSymbol<ParameterOp>(read.getParameter()));
-}
 
 /// Whether it lies in a state that is kept in place, of which fewer places are read than there is room for.
 bool isKept(Value value) {
@@ -145,14 +140,17 @@ private:
     return op && op->hasTrait<Moves>() && op->getNumOperands() > 1;
   }
 
-  /// A parameter that nothing but views changed is read as it lies in memory in this type, or from its copy, which is rounded
-  /// once a step. Null: it is none.
+  /// A parameter that nothing but views changed, or a slice of it for each round of a loop, is read as it lies in memory in this
+  /// type, or from its copy, which is rounded once a step. Null: it is none.
   Value shortParameter(Value value, OpBuilder &builder) {
     Operation *op = value.getDefiningOp();
     IRMapping mapping;
-    if (op && op->hasTrait<View>() && op->getNumOperands() == 1) {
+    if (op && ((op->hasTrait<View>() && op->getNumOperands() == 1) || isa<AtDepthOp>(op))) {
       OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(op);
+      if (isa<AtDepthOp>(op)) // the whole is read in front of the loop
+        builder.setInsertionPointAfterValue(op->getOperand(0));
+      else
+        builder.setInsertionPoint(op);
       Value source = shortParameter(op->getOperand(0), builder);
       if (!source)
         return {};
@@ -328,42 +326,23 @@ void readKept(AttentionOp attention) {
   }
 }
 
-/// A parameter that is rounded to the type in which it lies in memory, or has a copy there, is read so.
+/// A parameter, or a slice of it for each round of a loop, that is rounded to the type in which it lies in memory, or has a copy
+/// there, is read so.
 void readAsStored(func::FuncOp function) {
   function.walk([&](ConvertOp convert) {
-    auto read = convert.getX().getDefiningOp<ReadParameterOp>();
-    if (!read || readOtherwise(read) != tensorOf(convert.getY()).getElementType())
+    auto load = convert.getX().getDefiningOp<AtDepthOp>();
+    auto read = (load ? load.getX() : convert.getX()).getDefiningOp<ReadParameterOp>();
+    const Type stored = tensorOf(convert.getY()).getElementType();
+    if (!read || readOtherwise(read) != stored)
       return;
-    OpBuilder builder(read);
-    Operation *clone = builder.clone(*read);
-    clone->getResult(0).setType(convert.getType());
-    convert.getY().replaceAllUsesWith(clone->getResult(0));
+    IRMapping mapping;
+    for (Operation *op : {read.getOperation(), load ? load.getOperation() : nullptr})
+      if (op) {
+        Operation *clone = OpBuilder(op).clone(*op, mapping);
+        clone->getResult(0).setType(withElement(tensorOf(op->getResult(0)), stored));
+      }
+    convert.getY().replaceAllUsesWith(mapping.lookup(convert.getX()));
     convert.erase();
-  });
-}
-
-/// Parameters of f32 that lie in memory in 16 bits are read in these, and widened for whoever reads f32; joined with their
-/// remainders where they have some.
-void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
-  function.walk([&](ReadParameterOp read) {
-    Value value = read.getValue();
-    const RankedTensorType wide = tensorOf(value);
-    if (read.getRemainder() || wide.getElementType() == stored || readOtherwise(read) != stored)
-      return;
-    value.setType(withElement(wide, stored));
-    if (value.use_empty())
-      return;
-    OpBuilder builder(read->getContext());
-    builder.setInsertionPointAfter(read);
-    Value widened;
-    if (hasRemainders) {
-      auto remainder = ReadParameterOp::create(builder, read.getLoc(), withElement(wide, remainderType(read->getContext())),
-                                               read.getParameterAttr(), read.getDepths(), builder.getUnitAttr());
-      widened = JoinOp::create(builder, read.getLoc(), wide, value, remainder);
-    } else {
-      widened = Build(builder, read.getLoc()).convert(value, wide.getElementType());
-    }
-    value.replaceAllUsesExcept(widened, widened.getDefiningOp());
   });
 }
 

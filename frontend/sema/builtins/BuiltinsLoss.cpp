@@ -90,7 +90,8 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
       !requireAxis(logits, *axis, call.ranges[0], "the first argument of cross_entropy"))
     return poison();
   if (graph.element(labels) == Element::Real) {
-    error("T0310", call.ranges[1], "the labels of cross_entropy are whole numbers, this is " + text(labels));
+    noteMadeReal(error("T0310", call.ranges[1], "the labels of cross_entropy are whole numbers, this is " + text(labels)),
+                 labels);
     return poison();
   }
   if (graph[logits].op == Op::Softmax && includes(graph[logits].axesFrom, *axis))

@@ -198,7 +198,7 @@ Value Checker::putBuiltin(const Call &call) {
       !requireAxis(base, *axis, call.ranges[0], "the first argument of put"))
     return poison();
   if (graph.element(at) == Element::Real) {
-    error("T0310", op.low->range, "an index must be a whole number, this is " + text(at));
+    noteMadeReal(error("T0310", op.low->range, "an index must be a whole number, this is " + text(at)), at);
     return poison();
   }
   at = graph.toInt(at);

@@ -207,7 +207,7 @@ NodeId Checker::gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp
   if (index == kNoNode)
     return kNoNode;
   if (graph.element(index) == Element::Real) {
-    error("T0310", op.low->range, "an index must be a whole number, this is " + text(index));
+    noteMadeReal(error("T0310", op.low->range, "an index must be a whole number, this is " + text(index)), index);
     return kNoNode;
   }
   index = graph.toInt(index);

@@ -130,6 +130,44 @@ static std::string toFill(const std::string &axes, const std::string &number) {
                         : "full[" + axes + "](" + number + ") is this number at every place";
 }
 
+/// Truth values are whole numbers, and these reals.
+static bool canBe(Element declared, Element actual) {
+  return declared == Element::Real  ? actual != Element::Bool
+         : declared == Element::Int ? actual != Element::Real
+                                    : actual == declared;
+}
+
+/// Equal values are one node: where several types made it real, which of them is at fault is not known.
+static void rememberMadeReal(std::map<NodeId, MadeReal> &all, NodeId node, const ast::Type &type, const std::string &what) {
+  std::string axes;
+  for (const ast::Name &axis : type.axes)
+    axes += (axes.empty() ? "" : ", ") + axis.text;
+  const bool isLet = what.find(' ') == std::string::npos;
+  auto [known, isNew] = all.try_emplace(node, MadeReal{(isLet ? "let " : "") + what, "i32[" + axes + "]", type.range});
+  if (const ast::Range &before = known->second.range; before.begin != type.range.begin || before.file != type.range.file)
+    known->second.name.clear();
+}
+
+bool Checker::noteMadeReal(Diagnostic *mistake, NodeId node) {
+  constexpr size_t kMost = 64; // what is far away is not what the author looks for
+  std::vector<NodeId> work = {node};
+  for (size_t i = 0; mistake && i < work.size() && i < kMost; ++i) {
+    if (auto made = madeReal.find(work[i]); made != madeReal.end()) {
+      const auto &[name, whole, range] = made->second;
+      if (name.empty())
+        return false;
+      mistake->related.push_back({range, "a type of reals, for whole numbers"});
+      mistake->notes.push_back(
+          {"help", name + ": " + whole + " keeps whole numbers; a type without a word for its elements is of reals"});
+      return true;
+    }
+    for (NodeId operand : graph[work[i]].operands)
+      if (graph.element(operand) == Element::Real)
+        work.push_back(operand);
+  }
+  return false;
+}
+
 Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place) {
   if (value.isPoison())
     return recovered(scope, type);
@@ -158,20 +196,19 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
       noteAxes(*mistake, graph.axes(node), *axes);
     return declared(mistake, graph.axes(node).empty() ? toFill(names(*axes), value.isStatic() ? text(value) : "") : "");
   }
-  bool wrong = *element == Element::Real  ? actual == Element::Bool
-               : *element == Element::Int ? actual == Element::Real
-                                          : actual != Element::Bool;
-  if (wrong) {
+  if (!canBe(*element, actual)) {
     auto *mistake = error("T0301", place, what + " must be " + type.element + ", it is " + text(node), text(node));
-    return declared(mistake, toBecome(*element));
+    const bool isExplained = *element == Element::Int && noteMadeReal(mistake, node);
+    return declared(mistake, isExplained ? "" : toBecome(*element));
   }
   if (*element == Element::Real)
     node = graph.toReal(node);
+  if (*element == Element::Real && actual == Element::Int && graph[node].op == Op::ToReal) // constants are shared
+    rememberMadeReal(madeReal, node, type, what);
   if (*element == Element::Int)
     node = graph.toInt(node);
   if (type.element == "index") {
-    Value bound = evaluate(scope, type.bound);
-    auto limit = wholeSize(bound, type.bound ? type.bound->range : type.range, "the bound of an index");
+    auto limit = wholeSize(evaluate(scope, type.bound), type.bound ? type.bound->range : type.range, "the bound of an index");
     if (!limit)
       return poison();
     bool underConditions = false;

@@ -76,3 +76,50 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainde
     return
   }
 }
+
+// -----
+
+// A loop reads slices: a contraction of the upper half, what reads f32 of both, and what rounds a slice of the upper half alone.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = i16} {
+  tenon.parameter @w : tensor<3x6x8xf32>
+  tenon.parameter @b : tensor<3x6xf32>
+  tenon.parameter @r : tensor<3x6xf32>
+  // CHECK-LABEL: func.func @walked(
+  // CHECK-NOT: remainder
+  // CHECK-DAG: %[[W:.*]] = tenon.read_parameter @w : tensor<3x6x8xbf16>
+  // CHECK-DAG: %[[B:.*]] = tenon.read_parameter @b : tensor<3x6xbf16>
+  // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @b remainder : tensor<3x6xi16>
+  // CHECK-DAG: %[[R:.*]] = tenon.read_parameter @r : tensor<3x6xbf16>
+  // CHECK-NOT: remainder
+  // CHECK: tenon.stack 3
+  // CHECK: ^bb0(%[[DEPTH:.*]]: index)
+  // CHECK-DAG: %[[WSLICE:.*]] = tenon.at_depth %[[W]][%[[DEPTH]]] : tensor<3x6x8xbf16> -> tensor<6x8xbf16>
+  // CHECK-DAG: %[[UPPER:.*]] = tenon.at_depth %[[B]][%[[DEPTH]]] : tensor<3x6xbf16> -> tensor<6xbf16>
+  // CHECK-DAG: %[[LOWER:.*]] = tenon.at_depth %[[REST]][%[[DEPTH]]] : tensor<3x6xi16> -> tensor<6xi16>
+  // CHECK-DAG: %[[JOINED:.*]] = tenon.join %[[UPPER]], %[[LOWER]] : tensor<6xbf16>, tensor<6xi16> -> tensor<6xf32>
+  // CHECK-DAG: %[[RSLICE:.*]] = tenon.at_depth %[[R]][%[[DEPTH]]] : tensor<3x6xbf16> -> tensor<6xbf16>
+  // CHECK-DAG: %[[WIDE:.*]] = tenon.convert %[[RSLICE]] : tensor<6xbf16> -> tensor<6xf32>
+  // CHECK-DAG: tenon.dot %{{.*}}[0, 2], %[[WSLICE]][1, 2] : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xf32>
+  // CHECK-DAG: tenon.mul %[[JOINED]], %[[WIDE]]
+  // CHECK: tenon.yield
+  func.func @walked(%x: tensor<4x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    %w = tenon.read_parameter @w : tensor<3x6x8xf32>
+    %b = tenon.read_parameter @b : tensor<3x6xf32>
+    %r = tenon.read_parameter @r : tensor<3x6xf32>
+    %all = tenon.stack 3() : () -> tensor<3x4x6xf32> {
+    ^bb0(%depth: index):
+      %slice = tenon.at_depth %w[%depth] : tensor<3x6x8xf32> -> tensor<6x8xf32>
+      %bias = tenon.at_depth %b[%depth] : tensor<3x6xf32> -> tensor<6xf32>
+      %factor = tenon.at_depth %r[%depth] : tensor<3x6xf32> -> tensor<6xf32>
+      %rounded = tenon.convert %factor : tensor<6xf32> -> tensor<6xbf16>
+      %widened = tenon.convert %rounded : tensor<6xbf16> -> tensor<6xf32>
+      %y = tenon.dot %x[0, 2], %slice[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+      %both = tenon.mul %bias, %widened : tensor<6xf32>
+      %added = tenon.broadcast %both [1] : tensor<6xf32> -> tensor<4x6xf32>
+      %z = tenon.add %y, %added : tensor<4x6xf32>
+      tenon.yield %z : tensor<4x6xf32>
+    }
+    tenon.output 0 "z", %all : tensor<3x4x6xf32>
+    return
+  }
+}

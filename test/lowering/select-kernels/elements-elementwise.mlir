@@ -276,8 +276,7 @@ func.func @pow(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) attributes {tenon.kind 
 // CHECK: tenon.each
 // CHECK: tenon.at
 // CHECK-NEXT: tenon.at
-// CHECK-NEXT: arith.cmpf olt
-// CHECK-NEXT: arith.select
+// CHECK-NEXT: arith.maximumf
 // CHECK-NEXT: tenon.put 0
 // CHECK-NOT: tenon.nest
 func.func @max(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
@@ -291,8 +290,7 @@ func.func @max(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) attributes {tenon.kind 
 // CHECK: tenon.each
 // CHECK: tenon.at
 // CHECK-NEXT: tenon.at
-// CHECK-NEXT: arith.cmpf olt
-// CHECK-NEXT: arith.select
+// CHECK-NEXT: arith.minimumf
 // CHECK-NEXT: tenon.put 0
 // CHECK-NOT: tenon.nest
 func.func @min(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
