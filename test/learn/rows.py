@@ -188,6 +188,11 @@ add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
 add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
     dead=[("qa_outputs(bert(ids, iota[T](), seg, iota[S]() < len))",
            "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW, shifted=("start", "end"))
+add("roberta, spans", "roberta_heads.tn", "RobertaSpan", ["span"], rows(tasks.spans, 16, padding=0),
+    {**HEADS, "L": 18, "pad": 0}, 500, BERT_ADAM, FALLING,
+    dead=[("qa_outputs(roberta(ids, place, full[B, T](0), given[T -> S]))",
+           "qa_outputs(stop_gradient(roberta(ids, place, full[B, T](0), given[T -> S])))")], wrong=NARROW,
+    shifted=("start", "end"))
 add("xlnet, spans", "xlnet_heads.tn", "XLNetSpan", ["span", "absent"], rows(tasks.asked, 16),
     {"B": 16, "T": 16, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2}, 400, BERT_ADAM, FALLING,
     dead=[("dropout(blocks(dropout(emb[V: ids], rate)), rate)",

@@ -234,8 +234,9 @@ def classified(draw, rows, T, digits, loss, label="label", fillers=8, segments=F
     return table
 
 
-def spans(draw, rows, T):
-    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too."""
+def spans(draw, rows, T, padding=None):
+    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too, or `padding` for a model that
+    knows lengths by it alone."""
     table = Rows()
     for _ in range(rows):
         length = draw.randint(T // 2 + 2, T)
@@ -243,8 +244,13 @@ def spans(draw, rows, T):
         begin, end = sorted(draw.sample(range(1, length - 1), 2))
         end += end - begin == 1
         ids[0], ids[begin], ids[end] = 1, 2, 3
-        table.add((T,), ids=ids, seg=[0] * T)
-        table.add(len=length, start=begin + 1, end=end - 1)
+        if padding is None:
+            table.add((T,), seg=[0] * T)
+            table.add(len=length)
+        else:
+            ids[length:] = [padding] * (T - length)
+        table.add((T,), ids=ids)
+        table.add(start=begin + 1, end=end - 1)
         table.add(kind="f32", inside=1.0)
         table.counts("span", ("start", begin + 1))
         table.counts("span", ("end", end - 1))
