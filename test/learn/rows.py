@@ -200,8 +200,17 @@ add("xlnet, spans", "xlnet_heads.tn", "XLNetSpan", ["span", "absent"], rows(task
     wrong=[("mask  j >= T - len", "mask  j == i")], shifted=("start", "end", "inside"))
 add("bert, tags", "bert_heads.tn", "Tag", ["ce"], rows(tasks.entities, 16), {**HEADS, "C": 9}, 500, BERT_ADAM, FALLING,
     dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
+add("roberta, tags", "roberta_heads.tn", "RobertaTag", ["ce"], rows(tasks.entities, 16, padding=0),
+    {**HEADS, "L": 18, "pad": 0, "C": 9}, 500, BERT_ADAM, FALLING,
+    dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
 add("bert, choice", "bert_heads.tn", "Choice", ["ce"], lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),
     {**HEADS, "T": 8, "A": 3, "V": 19, "L": 8}, 600, BERT_ADAM, FALLING,
+    data='groups(file = "{0}/choices.tsv", vocab = "{0}/vocab.txt", size = 3)',
+    dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW,
+    shifted=[("cross_entropy[A](logits, label)", "cross_entropy[A](logits, if training then flip[B](label) else label)")])
+add("roberta, choice", "roberta_heads.tn", "RobertaChoice", ["ce"],
+    lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),
+    {**HEADS, "T": 8, "A": 3, "V": 19, "L": 10, "pad": 0}, 600, BERT_ADAM, FALLING,
     data='groups(file = "{0}/choices.tsv", vocab = "{0}/vocab.txt", size = 3)',
     dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW,
     shifted=[("cross_entropy[A](logits, label)", "cross_entropy[A](logits, if training then flip[B](label) else label)")])

@@ -280,9 +280,10 @@ def asked(draw, rows, T):
     return table
 
 
-def entities(draw, rows, T, weights=True, loss="ce"):
+def entities(draw, rows, T, weights=True, loss="ce", padding=None):
     """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for a place that
-    stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way."""
+    stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way, or there is
+    `padding`."""
     table = Rows()
     for _ in range(rows):
         kinds = []
@@ -296,11 +297,15 @@ def entities(draw, rows, T, weights=True, loss="ce"):
             behind = place + 1 < length and kinds[place + 1] == kinds[place]
             tags.append(0 if kinds[place] == 0 else 4 * (kinds[place] - 1) + (1, 2, 3, 4)[2 * before + behind])
             table.counts(loss, tags[-1])
+        if padding is not None:
+            ids[length:] = [padding] * (T - length)
         table.add((T,), ids=ids, tag=tags + [0] * (T - length))
         if weights:
             table.add((T,), "f32", weight=[float(place < length) for place in range(T)])
+        if weights and padding is None:
             table.add((T,), seg=[0] * T)
-        table.add(len=length)
+        if padding is None:
+            table.add(len=length)
     return table
 
 
