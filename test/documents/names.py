@@ -41,7 +41,7 @@ def layers(source, written):
             if what not in cell:
                 print(f"library: {name}: missing: {what}")
                 wrong += 1
-        words = {re.match(r"\w+", span)[0] for span in spans(cells[1]) if re.match(r"[a-z]\w+", span)}
+        words = {re.match(r"\w+", span)[0] for span in spans(cells[1]) if re.match(r"[a-z]\w+|\w+ =", span)}
         wrong += compare(f"library: {name}", set(tensors) | {config.split(" ")[0] for config in configs}, words)
     return wrong
 

@@ -188,6 +188,11 @@ add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
 add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
     dead=[("qa_outputs(bert(ids, iota[T](), seg, iota[S]() < len))",
            "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW, shifted=("start", "end"))
+add("roberta, spans", "roberta_heads.tn", "RobertaSpan", ["span"], rows(tasks.spans, 16, padding=0),
+    {**HEADS, "L": 18, "pad": 0}, 500, BERT_ADAM, FALLING,
+    dead=[("qa_outputs(roberta(ids, place, full[B, T](0), given[T -> S]))",
+           "qa_outputs(stop_gradient(roberta(ids, place, full[B, T](0), given[T -> S])))")], wrong=NARROW,
+    shifted=("start", "end"))
 add("xlnet, spans", "xlnet_heads.tn", "XLNetSpan", ["span", "absent"], rows(tasks.asked, 16),
     {"B": 16, "T": 16, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2}, 400, BERT_ADAM, FALLING,
     dead=[("dropout(blocks(dropout(emb[V: ids], rate)), rate)",
@@ -195,8 +200,17 @@ add("xlnet, spans", "xlnet_heads.tn", "XLNetSpan", ["span", "absent"], rows(task
     wrong=[("mask  j >= T - len", "mask  j == i")], shifted=("start", "end", "inside"))
 add("bert, tags", "bert_heads.tn", "Tag", ["ce"], rows(tasks.entities, 16), {**HEADS, "C": 9}, 500, BERT_ADAM, FALLING,
     dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
+add("roberta, tags", "roberta_heads.tn", "RobertaTag", ["ce"], rows(tasks.entities, 16, padding=0),
+    {**HEADS, "L": 18, "pad": 0, "C": 9}, 500, BERT_ADAM, FALLING,
+    dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
 add("bert, choice", "bert_heads.tn", "Choice", ["ce"], lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),
     {**HEADS, "T": 8, "A": 3, "V": 19, "L": 8}, 600, BERT_ADAM, FALLING,
+    data='groups(file = "{0}/choices.tsv", vocab = "{0}/vocab.txt", size = 3)',
+    dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW,
+    shifted=[("cross_entropy[A](logits, label)", "cross_entropy[A](logits, if training then flip[B](label) else label)")])
+add("roberta, choice", "roberta_heads.tn", "RobertaChoice", ["ce"],
+    lambda draw, samples: files.choices(draw, min(samples, 3200), 3, 3),
+    {**HEADS, "T": 8, "A": 3, "V": 19, "L": 10, "pad": 0}, 600, BERT_ADAM, FALLING,
     data='groups(file = "{0}/choices.tsv", vocab = "{0}/vocab.txt", size = 3)',
     dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW,
     shifted=[("cross_entropy[A](logits, label)", "cross_entropy[A](logits, if training then flip[B](label) else label)")])

@@ -234,8 +234,9 @@ def classified(draw, rows, T, digits, loss, label="label", fillers=8, segments=F
     return table
 
 
-def spans(draw, rows, T):
-    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too."""
+def spans(draw, rows, T, padding=None):
+    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too, or `padding` for a model that
+    knows lengths by it alone."""
     table = Rows()
     for _ in range(rows):
         length = draw.randint(T // 2 + 2, T)
@@ -243,8 +244,13 @@ def spans(draw, rows, T):
         begin, end = sorted(draw.sample(range(1, length - 1), 2))
         end += end - begin == 1
         ids[0], ids[begin], ids[end] = 1, 2, 3
-        table.add((T,), ids=ids, seg=[0] * T)
-        table.add(len=length, start=begin + 1, end=end - 1)
+        if padding is None:
+            table.add((T,), seg=[0] * T)
+            table.add(len=length)
+        else:
+            ids[length:] = [padding] * (T - length)
+        table.add((T,), ids=ids)
+        table.add(start=begin + 1, end=end - 1)
         table.add(kind="f32", inside=1.0)
         table.counts("span", ("start", begin + 1))
         table.counts("span", ("end", end - 1))
@@ -274,9 +280,10 @@ def asked(draw, rows, T):
     return table
 
 
-def entities(draw, rows, T, weights=True, loss="ce"):
+def entities(draw, rows, T, weights=True, loss="ce", padding=None):
     """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for a place that
-    stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way."""
+    stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way, or there is
+    `padding`."""
     table = Rows()
     for _ in range(rows):
         kinds = []
@@ -290,11 +297,15 @@ def entities(draw, rows, T, weights=True, loss="ce"):
             behind = place + 1 < length and kinds[place + 1] == kinds[place]
             tags.append(0 if kinds[place] == 0 else 4 * (kinds[place] - 1) + (1, 2, 3, 4)[2 * before + behind])
             table.counts(loss, tags[-1])
+        if padding is not None:
+            ids[length:] = [padding] * (T - length)
         table.add((T,), ids=ids, tag=tags + [0] * (T - length))
         if weights:
             table.add((T,), "f32", weight=[float(place < length) for place in range(T)])
+        if weights and padding is None:
             table.add((T,), seg=[0] * T)
-        table.add(len=length)
+        if padding is None:
+            table.add(len=length)
     return table
 
 

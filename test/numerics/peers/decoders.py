@@ -14,6 +14,8 @@ case("gpt1", spec="gpt1.tn", model="GPT1", names="hf", dims={"B": B, "T": T}, co
      outputs={"infer": ["logits"]})
 case("gpt2", spec="gpt2.tn", model="GPT2", names="hf", dims={"B": B, "T": T}, configs=SIZES, loss="lm", inputs=text,
      outputs={"infer": ["logits"]})
+case("gpt2_by_layer", spec="gpt2.tn", model="GPT2", names="hf", dims={"B": B, "T": T}, configs=SIZES | {"N": 3, "by_layer": True},
+     loss="lm", inputs=text, outputs={"infer": ["logits"]})
 
 
 def tasks(step):
@@ -24,6 +26,17 @@ def tasks(step):
 
 case("gpt1_tasks", spec="gpt1.tn", model="GPT1Tasks", names="hf", dims={"B": B, "T": T}, configs=SIZES | {"A": 4}, rate=0.1,
      loss="pick + 0.5 * lm", inputs=tasks, outputs={"infer": ["logits"], "choose": ["choice"]})
+
+
+def entailed(step):
+    """Two orders of a text, of different lengths; the extract token stands last."""
+    lengths = [[T, 19], [23, 30], [11, T]]
+    return {"ids": numbers(1, step, V, B, 2, T), "len": lengths, "at": [[n - 1 for n in row] for row in lengths],
+            "label": numbers(3, step, 3, B)}
+
+
+case("gpt1_classify", spec="gpt1.tn", model="GPT1Tasks", names="hf", dims={"B": B, "T": T}, configs=SIZES | {"A": 2, "C": 3},
+     rate=0.01, loss="clf + 0.5 * lm", inputs=entailed, outputs={"classify": ["classes"]})
 
 # Memories go on; the segment is shorter than the memory, longer, or as long.
 XL = {"D": 40, "H": 2, "F": 100, "N": 2, "rate": 0.0, "rate_att": 0.0}
@@ -66,6 +79,8 @@ case("xlnet", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": B, "T": 21,
      loss="plm", inputs=permuted(21, B), outputs={"infer": ["h"], "fill": ["logits"]}, rate=0.05)
 case("xlnet_both_ways", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": 4, "T": 21, "K": K}, rate=0.05,
      configs=ORDERS | {"M": 17, "R": 9, "far": 11}, loss="plm", inputs=permuted(21, 4, 1), outputs={"fill": ["logits"]})
+case("xlnet_tied", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": B, "T": 21, "K": K}, rate=0.05, loss="plm",
+     configs=ORDERS | {"M": 19, "R": 13, "tied": True}, inputs=permuted(21, B), outputs={"infer": ["h"], "fill": ["logits"]})
 
 
 def classified(step):

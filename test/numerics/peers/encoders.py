@@ -42,6 +42,34 @@ case("roberta_classify", spec="roberta.tn", model="Roberta", names="hf", dims=WO
      inputs=lambda step: dynamic(step) | {"label": numbers(6, step, 3, B)},
      configs=SIZES | {"L": 29, "C": 3, "Body": BODY.format("gelu", CONTENT)}, outputs={"classify": ["classes"]})
 
+ROBERTA = {"names": "hf", "rate": 0.02}
+WIDE = SIZES | {"L": 29, "Body": BODY.format("gelu", CONTENT)}
+
+
+def texts(step):
+    return {"ids": dynamic(step)["ids"]}
+
+
+case("roberta_regress", **ROBERTA, spec="roberta.tn", model="Roberta", dims=WORDS, loss="fit", configs=WIDE | {"C": 1},
+     inputs=lambda step: dynamic(step) | {"score": reals(6, step, B)}, outputs={"classify": ["classes"]})
+HEADED = ROBERTA | {"spec": "roberta_heads.tn", "dims": {"B": B, "T": T}}
+case("roberta_span", **HEADED, model="RobertaSpan", loss="span", configs=WIDE, outputs={"infer": ["first", "last"]},
+     inputs=lambda step: texts(step) | {"start": numbers(6, step, T, B), "end": numbers(7, step, T, B), "inside": [1.0] * B})
+case("roberta_tag", **HEADED, model="RobertaTag", loss="ce", configs=WIDE | {"C": 9}, outputs={"infer": ["logits"]},
+     inputs=lambda step: texts(step) | {"tag": numbers(6, step, 9, B, T),
+                                        "weight": [[float(t < n and t % 3 != 1) for t in range(T)] for n in LENGTHS]})
+
+
+def several(step):
+    """A texts each, of different lengths; padding is id 1 at the end."""
+    ids = numbers(1, step, V - 2, B, A, T)
+    return {"ids": [[[x + 2 if t < length else 1 for t, x in enumerate(row)] for row, length in zip(rows, (n, T, 9))]
+                    for rows, n in zip(ids, LENGTHS)], "label": numbers(6, step, A, B)}
+
+
+case("roberta_choice", **HEADED, model="RobertaChoice", loss="ce", configs=WIDE | {"A": A}, inputs=several,
+     outputs={"infer": ["logits"]})
+
 case("ernie1", spec="ernie1.tn", model="Ernie1", names="hf", dims=WORDS, loss="mlm + pair", rate=0.1,
      inputs=lambda step: text(step) | predicted(step) | {"label": numbers(5, step, 2, B)},
      configs=SIZES | {"L": 29, "Body": BODY.format("relu", CONTENT)}, outputs={"infer": ["h", "pooled"]})
@@ -126,3 +154,6 @@ case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T"
      inputs=shared, configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0,
                                      "rate_head": 0.0, "rate_pair": 0.0, "skip": 0.0}, rate=0.02,
      outputs={"infer": ["acceptable"], "similarity": ["similar"], "ranking": ["ranks"], "entailment": ["entails"]})
+case("mtdnn_plain", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, inputs=shared, rate=0.02,
+     loss="single + pair", outputs={"entailment": ["entails"]},
+     configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0, "rate_pair": 0.0, "san": False})

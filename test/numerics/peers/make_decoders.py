@@ -9,19 +9,41 @@ def sizes(case):
     return {**case.dims, **case.configs}
 
 
-def gpt_config(case, config):
+def gpt_config(case, config, **more):
     at = sizes(case)
     return config(vocab_size=at["V"], n_positions=at["L"], n_embd=at["D"], n_layer=at["N"], n_head=at["D"] // at["E"],
-                  embd_pdrop=0, resid_pdrop=0, attn_pdrop=0, summary_first_dropout=0)
+                  embd_pdrop=0, resid_pdrop=0, attn_pdrop=0, summary_first_dropout=0, **more)
 
 
-def gpt(kind, config):
+def gpt(kind, config, **more):
     def build(case):
         def compute(module, given, _):
             found = module(input_ids=given["ids"], labels=given["ids"])
             return found.loss, {"logits": found.logits}, None
-        return kind(gpt_config(case, config)), compute
+        return kind(gpt_config(case, config, **more)), compute
     return build
+
+
+class Classifier(transformers.OpenAIGPTLMHeadModel):
+    """With a linear layer for classes (OpenAI's train.py, `clf`)."""
+
+    def __init__(self, config, classes):
+        super().__init__(config)
+        self.classifier = torch.nn.Linear(config.n_embd, classes)
+
+
+def gpt1_classify(case):
+    """The states of the extract tokens of both orders are added; the language model counts the places of a text alone."""
+    def compute(module, given, _):
+        ids, length = given["ids"].flatten(0, 1), given["len"].flatten()
+        found = module(input_ids=ids, output_hidden_states=True)
+        last = found.hidden_states[-1][torch.arange(len(ids)), given["at"].flatten()].view(*given["at"].shape, -1)
+        classes = module.classifier(last.sum(1))
+        each = F.cross_entropy(found.logits[:, :-1].mT, ids[:, 1:], reduction="none")
+        there = (torch.arange(1, ids.shape[1]) < length[:, None]).double()
+        spoken = ((each * there).sum(1) / there.sum(1)).mean()
+        return F.cross_entropy(classes, given["label"]) + 0.5 * spoken, {"classes": classes}, None
+    return Classifier(gpt_config(case, transformers.OpenAIGPTConfig), case.configs["C"]), compute
 
 
 def gpt1_tasks(case):
@@ -71,6 +93,18 @@ def xlnet(case):
     return transformers.XLNetLMHeadModel(config), compute
 
 
+def xlnet_tied(case):
+    """`untie_r` false: layers share their biases. The public code has the setting for TensorFlow's files alone; here each layer
+    is given the first one's parameters, under the names of those files."""
+    made, compute = xlnet(case)
+    layers = made.transformer.layer
+    for name in ("r_w_bias", "r_r_bias", "r_s_bias"):
+        made.transformer.register_parameter(name, getattr(layers[0].rel_attn, name))
+        for layer in layers:
+            setattr(layer.rel_attn, name, getattr(made.transformer, name))
+    return made, compute
+
+
 def xlnet_classify(case):
     def compute(module, given, _):
         found = module(input_ids=given["ids"], token_type_ids=given["seg"], labels=given["label"])
@@ -104,7 +138,8 @@ def xlnet_span(case):
 
 
 MODELS = {"gpt1": gpt(transformers.OpenAIGPTLMHeadModel, transformers.OpenAIGPTConfig), "gpt1_tasks": gpt1_tasks,
-          "gpt2": gpt(transformers.GPT2LMHeadModel, transformers.GPT2Config),
+          "gpt1_classify": gpt1_classify, "gpt2": gpt(transformers.GPT2LMHeadModel, transformers.GPT2Config),
+          "gpt2_by_layer": gpt(transformers.GPT2LMHeadModel, transformers.GPT2Config, scale_attn_by_inverse_layer_idx=True),
           **{name: transformer_xl for name in ("txl", "txl_untied", "txl_adaptive", "txl_one_table")},
-          "xlnet": xlnet, "xlnet_both_ways": xlnet, "xlnet_classify": xlnet_classify,
+          "xlnet": xlnet, "xlnet_both_ways": xlnet, "xlnet_tied": xlnet_tied, "xlnet_classify": xlnet_classify,
           "xlnet_span": xlnet_span}

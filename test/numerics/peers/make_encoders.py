@@ -33,7 +33,8 @@ def weighed(logits, given, least=None):
 
 
 def asked(module, given, **more):
-    return module(input_ids=given["ids"], token_type_ids=given["seg"], attention_mask=sees(given), **more)
+    there = given["there"] if "there" in given else sees(given)
+    return module(input_ids=given["ids"], token_type_ids=given["seg"], attention_mask=there, **more)
 
 
 def encoded(module, given, **more):
@@ -66,6 +67,24 @@ def roberta_classify(case):
         return F.cross_entropy(logits, given["label"]), {"classes": logits}, None
     config = body(case, transformers.RobertaConfig, type_vocab_size=1, layer_norm_eps=1e-5, num_labels=3)
     return transformers.RobertaForSequenceClassification(config), compute
+
+
+def roberta_regress(case):
+    def compute(module, given, _):
+        found = module(input_ids=given["ids"], attention_mask=(given["ids"] != 1).double(), labels=given["score"])
+        return found.loss, {"classes": found.logits}, None
+    config = body(case, transformers.RobertaConfig, type_vocab_size=1, layer_norm_eps=1e-5, num_labels=1)
+    return transformers.RobertaForSequenceClassification(config), compute
+
+
+def roberta_heads(kind, compute, **more):
+    """The heads that BERT has, too. Texts have one type."""
+    def build(case):
+        def told(module, given, kept):
+            return compute(module, given | {"there": (given["ids"] != 1).double(), "seg": torch.zeros_like(given["ids"])}, kept)
+        config = body(case, transformers.RobertaConfig, type_vocab_size=1, layer_norm_eps=1e-5, **more)
+        return kind(config), told
+    return build
 
 
 class Ernie2(transformers.ErnieForPreTraining):
@@ -144,15 +163,19 @@ def unilm(case):
     return transformers.BertForPreTraining(body(case, transformers.BertConfig, type_vocab_size=6, layer_norm_eps=1e-5)), compute
 
 
-class Pooled(nn.Module):
-    """mt_dnn/matcher.py and module/pooler.py: a pooler per task, then a linear layer."""
+class Pooler(nn.Module):
+    """mt_dnn/matcher.py and module/pooler.py: one per task, in front of its linear layer."""
 
-    def __init__(self, width, classes):
+    def __init__(self, width):
         super().__init__()
-        self.dense, self.proj = nn.Linear(width, width), nn.Linear(width, classes)
+        self.dense = nn.Linear(width, width)
 
     def forward(self, first):
-        return self.proj(torch.tanh(self.dense(first)))
+        return torch.tanh(self.dense(first))
+
+
+def pooled(width, classes):
+    return nn.Sequential(Pooler(width), nn.Linear(width, classes))
 
 
 class Answer(nn.Module):
@@ -180,16 +203,28 @@ class Answer(nn.Module):
 
 
 class MTDNN(nn.Module):
-    def __init__(self, config):
+    def __init__(self, config, san):
         super().__init__()
         self.bert = transformers.BertModel(config, add_pooling_layer=False)
-        made = {str(place): Pooled(config.hidden_size, classes) for place, classes in ((0, 2), (1, 1), (3, 1))}
+        made = {str(place): pooled(config.hidden_size, classes) for place, classes in enumerate((2, 1, 3, 1))}
         self.scoring_list = nn.ModuleDict(made)
-
-        self.scoring_list["2"] = Answer(config.hidden_size, 3)
+        if san:
+            self.scoring_list["2"] = Answer(config.hidden_size, 3)
 
     def encoded(self, ids, seg, length):
         return self.bert(ids, sees({"ids": ids, "len": length}), seg).last_hidden_state
+
+
+def mtdnn_plain(case):
+    """As the released task definitions have it: `enable_san` is false, pairs have the head of single sentences."""
+    def compute(module, given, _):
+        first = module.encoded(given["ids"], given["seg"], given["len"])[:, 0]
+        pair = module.scoring_list["2"](first)
+        loss = F.cross_entropy(module.scoring_list["0"](first), given["accept"]) + F.cross_entropy(pair, given["entail"])
+        return loss, {"entails": pair}, None
+    made = MTDNN(body(case, transformers.BertConfig), san=False)
+    del made.scoring_list["1"], made.scoring_list["3"]
+    return made, compute
 
 
 def mtdnn(case):
@@ -203,7 +238,7 @@ def mtdnn(case):
         loss = (F.cross_entropy(found["acceptable"], given["accept"]) + F.mse_loss(found["similar"], given["score"])
                 + F.cross_entropy(found["ranks"], given["best"]) + F.cross_entropy(found["entails"], given["entail"]))
         return loss, found, None
-    return MTDNN(body(case, transformers.BertConfig)), compute
+    return MTDNN(body(case, transformers.BertConfig), san=True), compute
 
 
 def electra(case, kind, **more):
@@ -278,7 +313,10 @@ def electra_joint(case):
 BERT = transformers.BertConfig
 MODELS = {
     "bert": pretraining(transformers.BertForPreTraining, BERT, "bert"),
-    "roberta": roberta, "roberta_classify": roberta_classify, "ernie2": ernie2,
+    "roberta": roberta, "roberta_classify": roberta_classify, "roberta_regress": roberta_regress,
+    "roberta_span": roberta_heads(transformers.RobertaForQuestionAnswering, span),
+    "roberta_tag": roberta_heads(transformers.RobertaForTokenClassification, tag, num_labels=9),
+    "roberta_choice": roberta_heads(transformers.RobertaForMultipleChoice, classify), "ernie2": ernie2,
     "ernie1": pretraining(transformers.ErnieForPreTraining, transformers.ErnieConfig, "ernie", least=1, label="label",
                           hidden_act="relu", layer_norm_eps=1e-5),
     "nezha": pretraining(modeling_nezha.NezhaForPreTraining, transformers.NezhaConfig, "nezha", max_relative_position=9,
@@ -289,4 +327,4 @@ MODELS = {
     "bert_tag": heads(transformers.BertForTokenClassification, tag, num_labels=9),
     "bert_choice": heads(transformers.BertForMultipleChoice, classify),
     "electra_classify": electra_classify, "electra_generator": electra_generator, "electra": electra_joint, "unilm": unilm,
-    "mtdnn": mtdnn}
+    "mtdnn": mtdnn, "mtdnn_plain": mtdnn_plain}

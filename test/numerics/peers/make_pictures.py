@@ -1,4 +1,4 @@
-"""torchvision's ResNet (models/resnet.py, v1.5) written anew in torch, of any widths."""
+"""torchvision's ResNet (models/resnet.py, v1.5) written anew in torch, of any widths; `early` as the paper has it."""
 from torch import nn
 from torch.nn import functional as F
 
@@ -8,14 +8,15 @@ def convolution(inputs, outputs, size, stride=1):
 
 
 class Block(nn.Module):
-    """Basic, or a Bottleneck that steps in its 3x3 convolution."""
+    """Basic, or a Bottleneck that steps in its 3x3 convolution, or (`early`) in its first one."""
 
-    def __init__(self, inputs, outputs, stride, bottleneck):
+    def __init__(self, inputs, outputs, stride, bottleneck, early):
         super().__init__()
         inner = outputs // 4
         made = [convolution(inputs, outputs, 3, stride), convolution(outputs, outputs, 3)]
         if bottleneck:
-            made = [convolution(inputs, inner, 1), convolution(inner, inner, 3, stride), convolution(inner, outputs, 1)]
+            first, second = (stride, 1) if early else (1, stride)
+            made = [convolution(inputs, inner, 1, first), convolution(inner, inner, 3, second), convolution(inner, outputs, 1)]
         self.count = len(made)
         for place, part in enumerate(made, 1):
             setattr(self, f"conv{place}", part)
@@ -36,11 +37,12 @@ class ResNet(nn.Module):
     def __init__(self, at):
         super().__init__()
         self.conv1, self.bn1 = convolution(3, at["C0"], 7, 2), nn.BatchNorm2d(at["C0"])
-        inputs = at["C0"]
+        inputs, kind = at["C0"], at.get("Block", "")
         for stage in range(1, 5):
             outputs, blocks = at[f"C{stage}"], []
             for place in range(at[f"n{stage}"]):
-                blocks.append(Block(inputs, outputs, 2 if stage > 1 and place == 0 else 1, at.get("Block") == "Bottleneck"))
+                stride = 2 if stage > 1 and place == 0 else 1
+                blocks.append(Block(inputs, outputs, stride, kind.startswith("Bottleneck"), "early" in kind))
                 inputs = outputs
             setattr(self, f"layer{stage}", nn.Sequential(*blocks))
         self.fc = nn.Linear(inputs, at["K"])
@@ -59,4 +61,4 @@ def resnet(case):
     return ResNet(case.configs), compute
 
 
-MODELS = {"resnet": resnet, "resnet_bottleneck": resnet}
+MODELS = {"resnet": resnet, "resnet_bottleneck": resnet, "resnet_early": resnet}

@@ -7,11 +7,11 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
-def both_ways(kind, classes):
+def both_ways(kind, classes, **more):
     """Of two layers in both directions; the names of its parameters are those of torch.nn."""
     class Network(kind):
         def __init__(self, at):
-            super().__init__(at["X"], at["C"], num_layers=at["N"], bidirectional=True, batch_first=True)
+            super().__init__(at["X"], at["C"], num_layers=at["N"], bidirectional=True, batch_first=True, **more)
             self.emb = nn.Parameter(torch.zeros(at["V"], at["X"]))
             self.head = nn.Linear(2 * at["C"], classes)
 
@@ -27,7 +27,7 @@ def sizes(case):
     return {**case.dims, **case.configs}
 
 
-def tagger(kind, names):
+def tagger(kind, names, **more):
     def build(case):
         def compute(module, given, _):
             found = module.encoded(given)
@@ -35,16 +35,59 @@ def tagger(kind, names):
             w = (torch.arange(given["ids"].shape[1]) < given["len"][:, None]).double()
             each = F.cross_entropy(logits.flatten(0, 1), given["tag"].flatten(), reduction="none")
             return (each * w.flatten()).sum() / w.sum(), dict(zip(names, found)) | {"logits": logits}, None
-        return both_ways(kind, 17)(sizes(case)), compute
+        return both_ways(kind, 17, **more)(sizes(case)), compute
     return build
 
 
 def classifier(case):
+    plain = case.configs.get("Cell") != "ResetBefore"
+
     def compute(module, given, _):
         y, last = module.encoded(given)
         logits = module.head(last)
         return F.cross_entropy(logits, given["label"]), {"y": y, "last": last, "logits": logits}, None
-    return both_ways(nn.GRU, 5)(sizes(case)), compute
+    return (both_ways(nn.GRU, 5) if plain else ResetBefore)(sizes(case)), compute
+
+
+class ResetBefore(nn.Module):
+    """Cho et al. 2014, as TensorFlow's GRUCell and Keras (`reset_after=False`) have it: the state is reset before its product.
+    Rows of r, z, n; one vector of biases. Two layers in both directions, under torch.nn's names."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.layers, self.width = at["N"], at["C"]
+        self.emb, self.head = nn.Parameter(torch.zeros(at["V"], at["X"])), nn.Linear(2 * at["C"], 5)
+        for layer in range(at["N"]):
+            for side in ("", "_reverse"):
+                for name, shape in (("weight_ih", (3 * at["C"], 2 * at["C"] if layer else at["X"])),
+                                    ("weight_hh", (3 * at["C"], at["C"])), ("bias", (3 * at["C"],))):
+                    self.register_parameter(f"{name}_l{layer}{side}", nn.Parameter(torch.zeros(shape)))
+
+    def cell(self, x, h, place):
+        of_x, of_h, bias = (getattr(self, f"{name}_{place}").chunk(3) for name in ("weight_ih", "weight_hh", "bias"))
+        r, z = (torch.sigmoid(x @ of_x[k].T + h @ of_h[k].T + bias[k]) for k in range(2))
+        n = torch.tanh(x @ of_x[2].T + (r * h) @ of_h[2].T + bias[2])
+        return (1 - z) * n + z * h
+
+    def row(self, x, place):
+        """Of one text, [T, I]: its states and the last one."""
+        h, states = torch.zeros(self.width), []
+        for at in x:
+            h = self.cell(at, h, place)
+            states.append(h)
+        return torch.stack(states), h
+
+    def encoded(self, given):
+        rows, ends = [], []
+        for ids, length in zip(given["ids"], given["len"].tolist()):
+            x = self.emb[ids[:length]]
+            for layer in range(self.layers):
+                forth, end = self.row(x, f"l{layer}")
+                back, begin = self.row(x.flip(0), f"l{layer}_reverse")
+                x = torch.cat((forth, back.flip(0)), 1)
+            rows.append(F.pad(x, (0, 0, 0, given["ids"].shape[1] - length)))
+            ends.append(torch.cat((end, begin)))
+        return torch.stack(rows), torch.stack(ends)
 
 
 def language_model(kind):
@@ -117,9 +160,17 @@ class Projections(nn.Module):
 
 
 class Ring(Projections):
+    """Open: beside the ends stand zeros; closed: the first place beside the last (Guo et al. 2019, section 3)."""
+
+    def __init__(self, at):
+        super().__init__(at)
+        self.closed = at.get("closed", False)
+
     def forward(self, z, e, s):
         def context(project):
-            near = F.pad(self.split(project(z)), (0, 0, 0, 0, 1, 1)).unfold(1, 3, 1).movedim(-1, 2)
+            own = self.split(project(z))
+            ends = (own[:, -1:], own[:, :1]) if self.closed else 2 * (torch.zeros_like(own[:, :1]),)
+            near = torch.cat((ends[0], own, ends[1]), 1).unfold(1, 3, 1).movedim(-1, 2)
             relay = self.split(project(s))[:, None, None].expand(-1, z.shape[1], 1, -1, -1)
             return torch.cat((near, self.split(project(e))[:, :, None], relay), 2)
         return self.answer(self.split(self.WQ(z)), context(self.WK), context(self.WV))
@@ -163,6 +214,7 @@ def star_transformer(case):
     return made, compute
 
 
-MODELS = {"rnn": tagger(nn.RNN, ("y", "last")), "lstm": tagger(nn.LSTM, ("y", "h", "c")), "gru": classifier,
+MODELS = {"rnn": tagger(nn.RNN, ("y", "last")), "rnn_relu": tagger(nn.RNN, ("y", "last"), nonlinearity="relu"),
+          "lstm": tagger(nn.LSTM, ("y", "h", "c")), "gru": classifier, "gru_reset_before": classifier,
           "lstm_lm": language_model(nn.LSTM), "rnn_lm": language_model(nn.RNN), "gru_lm": language_model(nn.GRU),
-          "transformer": transformer, "star_transformer": star_transformer}
+          "transformer": transformer, "star_transformer": star_transformer, "star_transformer_closed": star_transformer}

@@ -1,5 +1,6 @@
 """The Universal Transformer, written in torch after tensor2tensor's universal_transformer_util.py: with adaptive computation time
-("basic") and with a fixed number of steps, with either transition function. The loop ends when every place has halted."""
+("basic") and with a fixed number of steps, with either transition function, also with the paper's signals and norms. The loop
+ends when every place has halted."""
 import math
 
 import torch
@@ -9,8 +10,11 @@ from torch.nn import functional as F
 LIMIT = 0.01  # act_epsilon
 
 
-def signal(length, width):
-    """Timing signal of tensor2tensor: sines, then cosines; the last wavelength is 10,000 times the first."""
+def signal(length, width, paper=False):
+    """Timing signal of tensor2tensor: sines, then cosines; the last wavelength is 10,000 times the first. Paper: in turn."""
+    if paper:
+        angle = torch.arange(length)[:, None] / 10000 ** (torch.arange(0, width, 2) / width)
+        return torch.stack((angle.sin(), angle.cos()), 2).flatten(1)
     rates = torch.exp(-torch.arange(width // 2) * (math.log(1e4) / (width // 2 - 1)))
     angle = torch.arange(length)[:, None] * rates
     return torch.cat((angle.sin(), angle.cos()), 1)
@@ -78,14 +82,26 @@ class Step(nn.Module):
         self.feed = Convolutions(at, 0 if crosses else 1) if "sepconv" in at.get("transition", "") else Feed(at)
         self.halting = Halting(at) if at["act"] else None
         self.n1, self.n2 = (nn.LayerNorm(at["D"], eps=1e-6) for _ in range(2))
-        self.signal = nn.Parameter(torch.zeros(at["A"], at["D"]))
+        self.post, self.signals, self.most = at.get("post", False), at.get("signals", "learned").strip('"'), at["A"]
+        if self.signals == "learned":
+            self.signal = nn.Parameter(torch.zeros(at["A"], at["D"]))
         if crosses:
             self.cross, self.n3 = Attention(at), nn.LayerNorm(at["D"], eps=1e-6)
 
     def timed(self, x, t):
-        return x + signal(x.shape[1], x.shape[2]) + self.signal[t] * math.sqrt(x.shape[2])
+        """The paper counts steps from 1."""
+        if self.signals == "learned":
+            return x + signal(x.shape[1], x.shape[2]) + self.signal[t] * math.sqrt(x.shape[2])
+        paper = self.signals == "paper"
+        return x + signal(x.shape[1], x.shape[2], paper) + signal(self.most + 1, x.shape[2], paper)[t + paper]
 
     def block(self, h, seen, memory=None, shown=None):
+        if self.post:
+            h = self.n1(h + self.attention(h, h, seen))
+            if memory is None:
+                return self.n2(h + self.feed(h, seen[:, 0, 0, :, None].to(h.dtype)))
+            h = self.n2(h + self.cross(h, memory, shown))
+            return self.n3(h + self.feed(h, 1.0))
         z = self.n1(h)
         h = h + self.attention(z, z, seen)
         if memory is not None:
@@ -125,16 +141,17 @@ def universal(case):
     made = nn.Module()
     made.emb = nn.Parameter(torch.zeros(at["V"], at["D"]))
     made.encoder, made.decoder = Step(at, False), Step(at, True)
-    made.enc_norm, made.dec_norm = (nn.LayerNorm(at["D"], eps=1e-6) for _ in range(2))
+    if not at.get("post"):
+        made.enc_norm, made.dec_norm = (nn.LayerNorm(at["D"], eps=1e-6) for _ in range(2))
 
     def compute(module, given, _):
         x, y = (module.emb[given[name]] * math.sqrt(at["D"]) for name in ("src", "tgt"))
         shown = (torch.arange(x.shape[1]) < given["src_len"][:, None])[:, None, None]
         earlier = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril()
         x, n, left = module.encoder.run(x, at["A"], shown)
-        memory = module.enc_norm(x)
+        memory = x if at.get("post") else module.enc_norm(x)
         y, m, rest = module.decoder.run(y, at["A"], earlier, memory, shown)
-        logits = module.dec_norm(y) @ module.emb.T
+        logits = (y if at.get("post") else module.dec_norm(y)) @ module.emb.T
         logp, label, smooth = logits.log_softmax(2), given["label"], 0.1
         right = logp.gather(2, label[..., None])[..., 0]
         each = -(1 - smooth) * right - smooth / (at["V"] - 1) * (logp.sum(2) - right)
@@ -146,4 +163,5 @@ def universal(case):
     return made, compute
 
 
-MODELS = {"universal": universal, "universal_fixed": universal, "universal_sepconv": universal}
+MODELS = {"universal": universal, "universal_fixed": universal, "universal_sepconv": universal,
+          "universal_paper": universal, "universal_sinusoid": universal}

@@ -20,3 +20,5 @@ RESNET = {"spec": "resnet.tn", "model": "ResNet", "names": "torchvision", "dims"
 case("resnet", **RESNET, rate=2e-5, rough=(50, 1), configs=WIDTHS | {"C1": 12, "C2": 20, "C3": 28, "C4": 36})
 case("resnet_bottleneck", **RESNET, rate=1e-8, rough=(2000, 1000),
      configs=WIDTHS | {"Block": "Bottleneck", "C1": 24, "C2": 40, "C3": 56, "C4": 72})
+case("resnet_early", **RESNET, rate=1e-8, rough=(2000, 1000),
+     configs=WIDTHS | {"Block": "Bottleneck(early = true)", "C1": 24, "C2": 40, "C3": 56, "C4": 72, "n4": 1})
