@@ -95,7 +95,8 @@ static const ExplainPage kValues[] = {
      "After ~ stands a distribution, after = a number or an expression of indices: param a: [N] = log(1 + iota[N]()), with "
      "elementwise\n"
      "functions of iota and numbers alone, over axes of the parameter, at most 65536 values. Distributions are normal, "
-     "trunc_normal, uniform, xavier_uniform, kaiming_normal,\northogonal; a spread is not negative.",
+     "trunc_normal, uniform, xavier_uniform, kaiming_normal,\northogonal; a spread is not negative. Numbers may be added to them "
+     "and multiply them (1 + normal(0.02)), and exp and log be taken where the draws allow it.",
      "param w: [D] ~ relu", "param w: [D] ~ normal(0.02)"},
     {"T0312", "a condition that only the run knows",
      "`if` decides at compile time which side exists. A choice per element is where(c, a, b).",

@@ -73,9 +73,10 @@ private:
   static std::string initial(const Initializer &init) {
     if (!init.as.empty())
       return init.as;
-    return init.kind == "constant" && init.perElement.empty() ? number(init.a)
-           : init.kind == "table"                             ? init.kind
-                                                              : init.kind + "(" + number(init.a) + ")";
+    if (init.kind == "table" || (init.kind == "constant" && init.perElement.empty()))
+      return init.kind == "table" ? init.kind : number(init.a);
+    const size_t name = std::min(init.kind.find(' '), init.kind.size()); // behind it: what is done to each draw
+    return init.kind.substr(0, name) + "(" + number(init.a) + ")" + init.kind.substr(name);
   }
   static std::string counts(const std::vector<int64_t> &list) {
     std::string text;

@@ -217,9 +217,17 @@ private:
                                "parameters are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
   }
 
-  /// `grow` of `load` names parameters, none of a stack: a table is not in one.
+  /// `grow` of `load` names parameters, none of a stack: a table is not in one. `rows` are whole numbers, of what grows.
   void checkGrow(const Setting &init, const std::vector<Param> &params) {
-    const Setting *grow = keywordOf(&init, "grow");
+    const Setting *grow = keywordOf(&init, "grow"), *rows = keywordOf(&init, "rows");
+    if (rows && !grow)
+      diagnostics.error("T0610", rows->range, "`rows` says how the rows behind those of the file start, and nothing may grow",
+                        "needs `grow`");
+    auto whole = [](const Setting &row) { return row.kind == Setting::Kind::Int; };
+    if (rows && !(rows->elements.empty() ? whole(*rows)
+                                         : std::all_of(rows->elements.begin(), rows->elements.end(),
+                                                       [&](const SettingValue &row) { return whole(*row); })))
+      diagnostics.error("T0608", rows->range, "`rows` of `load` are numbers of rows, from 0 on", "no whole numbers");
     auto check = [&](const Setting &name) {
       if (std::none_of(params.begin(), params.end(), [&](const Param &param) { return param.path == name.text; }))
         reportUnused(name, params);

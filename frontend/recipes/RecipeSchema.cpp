@@ -63,19 +63,22 @@ static std::vector<Function> schedules() {
 static std::vector<Function> updates() {
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
-  return {
-      {"initial weights", "load", {first(of("file", Type::Text)), of("names", Type::Scheme), of("grow", Type::Texts)}, false, {}},
-      {"parameter group",
-       "group",
-       {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))),
-        open(perDepth(positive("clip")))},
-       true,
-       {"lr", "gradient", "decay", "clip"}},
-      {"clipping", "global_norm", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
-      {"clipping", "each", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
-      {"clipping", "value", {first(positive("bound"))}, false, {}},
-      {"average", "ema", {first(fraction("decay")), of("ramp", Type::Bool)}, false, {}},
-      {"average", "last", {first(whole("count", 1, 1000))}, false, {}}};
+  return {{"initial weights",
+           "load",
+           {first(of("file", Type::Text)), of("names", Type::Scheme), of("grow", Type::Texts), of("rows", Type::Reals)},
+           false,
+           {}},
+          {"parameter group",
+           "group",
+           {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))),
+            open(perDepth(positive("clip")))},
+           true,
+           {"lr", "gradient", "decay", "clip"}},
+          {"clipping", "global_norm", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
+          {"clipping", "each", {first(positive("norm")), choice("form", {"torch", "tf"})}, false, {}},
+          {"clipping", "value", {first(positive("bound"))}, false, {}},
+          {"average", "ema", {first(fraction("decay")), of("ramp", Type::Bool)}, false, {}},
+          {"average", "last", {first(whole("count", 1, 1000))}, false, {}}};
 }
 
 std::vector<std::string> factorsOfF32() {

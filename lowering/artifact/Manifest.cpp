@@ -63,18 +63,6 @@ std::string hashOf(const std::string &text) {
   return llvm::toHex(hash.final(), true);
 }
 
-json::Object initializerJson(const Initializer &init) {
-  if (init.kind == "table") {
-    json::Array along;
-    for (bool each : init.along)
-      along.push_back(each);
-    return json::Object{{"kind", init.kind}, {"values", json::Array(init.table)}, {"along", std::move(along)}};
-  }
-  // One value per stack element where the text uses `depth`.
-  json::Value a = init.perElement.empty() ? json::Value(init.a) : json::Value(json::Array(init.perElement));
-  return json::Object{{"kind", init.kind}, {"a", std::move(a)}};
-}
-
 /// Of a state: a number, or an initializer as that of a parameter, with the parameter's name where it starts as one.
 json::Value initialJson(const Initializer &init) {
   if (init.kind == "constant" && init.perElement.empty() && init.as.empty())

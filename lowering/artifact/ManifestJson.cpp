@@ -50,6 +50,34 @@ json::Object layoutJson(const Panels &panels) {
                       {"transposed", panels.transposed}};
 }
 
+json::Object initializerJson(const Initializer &init) {
+  if (init.kind == "table") {
+    json::Array along;
+    for (bool each : init.along)
+      along.push_back(each);
+    return json::Object{{"kind", init.kind}, {"values", json::Array(init.table)}, {"along", std::move(along)}};
+  }
+  // One value per stack element where the text uses `depth`.
+  json::Value a = init.perElement.empty() ? json::Value(init.a) : json::Value(json::Array(init.perElement));
+  auto [kind, steps] = llvm::StringRef(init.kind).split(' '); // "normal add 1 exp": what is done to each draw
+  json::Object object{{"kind", kind}, {"a", std::move(a)}};
+  json::Array then;
+  while (!steps.empty()) {
+    auto [what, rest] = steps.split(' ');
+    double number = 0;
+    if (what == "add" || what == "times") {
+      auto [text, behind] = rest.split(' ');
+      text.getAsDouble(number);
+      rest = behind;
+    }
+    then.push_back(json::Object{{"kind", what}, {"number", number}});
+    steps = rest;
+  }
+  if (!then.empty())
+    object["then"] = std::move(then);
+  return object;
+}
+
 json::Array dimsJson(const Entry &entry) {
   json::Array dims;
   for (unsigned i = 0; i < entry.dims.size(); ++i) {

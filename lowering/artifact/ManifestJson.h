@@ -11,6 +11,7 @@ namespace tenon {
 llvm::json::Array stringArray(const std::vector<std::string> &texts);
 /// The dims that a caller gives, with their bounds.
 llvm::json::Array dimsJson(const Entry &entry);
+llvm::json::Object initializerJson(const Initializer &init);
 /// What has to hold of dims: bounds that are other dims, and what the model requires.
 llvm::json::Array requirementsJson(const Entry &entry);
 /// The sizes of axes and stacks that dims decide, by name.

@@ -49,6 +49,11 @@ struct InitializerInfo {
   std::vector<double> perElement; // one `a` per stack element where they differ, else empty
   std::vector<double> table;      // Table: row-major over the axes with a stride in `strides`
   std::vector<int64_t> strides;   // Table: per axis of the parameter, in elements of `table`; 0 where all values are the same
+  struct Step {
+    enum class Kind { Add, Times, Exp, Log } kind;
+    double number; // Add, Times
+  };
+  std::vector<Step> then; // done to each draw, in turn
   bool isNumber() const { return kind == Kind::Constant && perElement.empty(); }
   double of(int64_t stackIndex) const { return perElement.empty() ? a : perElement[static_cast<size_t>(stackIndex)]; }
 };

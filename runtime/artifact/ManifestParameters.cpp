@@ -140,6 +140,12 @@ InitializerInfo readInitializer(const ManifestReader &reader, const std::vector<
   } else {
     init.a = reader.member("a").number();
   }
+  if (reader.has("then"))
+    reader.member("then").each([&](const ManifestReader &item) {
+      using Step = InitializerInfo::Step;
+      static const Step::Kind steps[] = {Step::Kind::Add, Step::Kind::Times, Step::Kind::Exp, Step::Kind::Log};
+      init.then.push_back({steps[item.member("kind").oneOf({"add", "times", "exp", "log"})], item.member("number").number()});
+    });
   return init;
 }
 

@@ -70,11 +70,21 @@ void orthogonal(Draws &draws, int64_t rows, int64_t columns, double gain, double
     values[i] *= gain;
 }
 
+double stepped(double value, const std::vector<InitializerInfo::Step> &steps) {
+  using Kind = InitializerInfo::Step::Kind;
+  for (const InitializerInfo::Step &step : steps)
+    value = step.kind == Kind::Add     ? value + step.number
+            : step.kind == Kind::Times ? value * step.number
+            : step.kind == Kind::Exp   ? std::exp(value)
+                                       : std::log(value);
+  return value;
+}
+
 } // namespace
 
 int64_t InitialTensor::elements() const { return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>()); }
 
-void initialValues(const InitialTensor &tensor, uint64_t seed, int64_t first, int64_t count, double *values) {
+static void drawnValues(const InitialTensor &tensor, uint64_t seed, int64_t first, int64_t count, double *values) {
   using Kind = InitializerInfo::Kind;
   const InitializerInfo &init = tensor.init;
   Draws draws(tensor.name, seed);
@@ -110,6 +120,13 @@ void initialValues(const InitialTensor &tensor, uint64_t seed, int64_t first, in
     default:
       values[i] = a;
     }
+}
+
+void initialValues(const InitialTensor &tensor, uint64_t seed, int64_t first, int64_t count, double *values) {
+  drawnValues(tensor, seed, first, count, values);
+  if (!tensor.init.then.empty())
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = stepped(values[i], tensor.init.then);
 }
 
 void initializeTensor(const InitialTensor &tensor, uint64_t seed, DataType type, char *target) {

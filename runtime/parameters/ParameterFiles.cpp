@@ -89,9 +89,15 @@ Expected<std::string> numberBeyond(const SafetensorsFile &file, const Safetensor
 
 } // namespace
 
-/// `unfit`: tensors of another shape than the parameter's, which stay unread.
+/// Rows of `values` from `have` on become copies of earlier ones, by their numbers in `from`, the first again behind the last.
+static void copyRows(char *values, uint64_t have, uint64_t all, uint64_t bytes, const std::vector<uint64_t> &from) {
+  for (uint64_t row = have; row < all; ++row)
+    memcpy(values + row * bytes, values + from[(row - have) % from.size()] * bytes, bytes);
+}
+
+/// `unfit`: tensors of another shape than the parameter's, which stay unread. `rows`: as in LoadOptions.
 static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters,
-                         ParameterArena arena, const std::set<std::string> &unfit = {}) {
+                         ParameterArena arena, const std::set<std::string> &unfit = {}, const std::vector<uint64_t> &rows = {}) {
   std::vector<char> values;
   for (size_t i = 0; i < pieces.size();) {
     const Piece &first = pieces[i];
@@ -114,6 +120,8 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
       Status status = file.readReals(*entry, piece.publicFirst, count, type, values.data() + piece.ownFirst * size);
       if (status.failed())
         return status;
+      if (count < piece.count && !rows.empty())
+        copyRows(values.data(), entry->shape[0], piece.shape[0], piece.count / piece.shape[0] * size, rows);
       if (piece.transpose)
         transposeInPlace(values, piece.shape, type);
     }
@@ -196,6 +204,9 @@ struct Examination {
         entry->shape[0] >= piece.shape[0] || !std::equal(entry->shape.begin() + 1, entry->shape.end(), piece.shape.begin() + 1))
       return false;
     report.grown.push_back({own, entry->shape[0]});
+    for (uint64_t row : options.rows)
+      if (row >= entry->shape[0])
+        findings.wrong.push_back(concat(piece.tensor, " has ", counted(entry->shape[0], "row"), ", and no row ", row));
     return true;
   }
 
@@ -303,7 +314,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
       return inputError("'", path, "' has none of the parameters of this model", better);
   found.report.missing = found.findings.missing;
   found.report.extra = found.findings.extra;
-  status = readPieces(*file, pieces, *this, ParameterArena::Values, found.unfit);
+  status = readPieces(*file, pieces, *this, ParameterArena::Values, found.unfit, options.rows);
   for (auto &[key, state] : states)
     if (status.ok())
       status = readState(*file, found.unfit, options.scheme, state);

@@ -142,6 +142,7 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     call.take("file", recipe.initFile);
     call.take("names", recipe.initScheme);
     call.take("grow", recipe.initGrow);
+    call.take("rows", recipe.initRows);
     return call.finish();
   }
   return {};

@@ -64,6 +64,7 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   load.allowMissing = load.allowExtra = true;
   load.allowOther = options.partial;
   load.grow = {session.recipe.initGrow.begin(), session.recipe.initGrow.end()};
+  load.rows = {session.recipe.initRows.begin(), session.recipe.initRows.end()};
   auto report = parameters.load(file, load);
   if (!report.ok())
     return report.status();
@@ -75,7 +76,8 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   if (std::string frozen = frozenAsDrawn(parameters, *report, file); !frozen.empty())
     notes.push_back(std::move(frozen));
   for (const auto &[name, rows] : report->grown)
-    notes.push_back(concat(name, ": the file has ", runtime::counted(rows, "row"), ", those behind them stay initial"));
+    notes.push_back(concat(name, ": the file has ", runtime::counted(rows, "row"), ", those behind them ",
+                           load.rows.empty() ? "stay initial" : "start as those that `rows` says"));
   if (options.partial)
     for (const runtime::LoadReport::Stayed &one : report->stayed)
       notes.push_back(concat(one.name, " stays initial: ", one.reason));

@@ -154,6 +154,11 @@ add("ernie1", "ernie1.tn", "Ernie1", ["mlm", "pair"], documents(files.entities, 
 add("nezha", "nezha.tn", "Nezha", ["mlm", "nsp"], periodic(FOLLOWS, period=0),
     {name: size for name, size in MASKED.items() if name != "L"}, 500, BERT_ADAM, FALLING,
     dead=[RESTORED, POOLED], wrong=[FIRST], shifted=("word", "follows"))
+# By the optimizer and in the types of the published recipe.
+add("nezha, lamb", "nezha.tn", "Nezha", ["mlm", "nsp"], periodic(FOLLOWS, period=0),
+    {name: size for name, size in MASKED.items() if name != "L"}, 500, 'lamb(lr = 1e-2, decay = 0.01, form = "huawei")', FALLING,
+    recipe={"clip": "global_norm(1.0, form = tf)", "numerics": "policy(params = f32, compute = f16, scale = dynamic())"},
+    dead=[RESTORED, POOLED], wrong=[FIRST], shifted=("word", "follows"))
 add("unilm", "unilm.tn", "UniLM", ["mlm"],
     periodic(tasks.four_ways, also=[((), "i32", {"follows": 0}), ((), "f32", {"paired": 0.0})]), MASKED, 800, BERT_ADAM, FALLING,
     dead=[RESTORED], wrong=[("j < len and (task == 0 or task == 1 and j <= i", "j < 1 and (task == 0 or task == 1 and j <= i")],

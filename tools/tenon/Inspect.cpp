@@ -46,9 +46,23 @@ std::string lackingTiers(const Manifest &manifest) {
 }
 
 const char *initializerName(runtime::InitializerInfo::Kind kind) {
-  static constexpr const char *names[] = {"normal",         "trunc_normal", "uniform", "xavier_uniform",
-                                          "kaiming_normal", "orthogonal",   "constant"};
+  static constexpr const char *names[] = {"normal",         "trunc_normal", "uniform",  "xavier_uniform",
+                                          "kaiming_normal", "orthogonal",   "constant", "table"};
   return names[static_cast<int>(kind)];
+}
+
+/// "normal(0.02), then add 1".
+std::string initializerText(const runtime::InitializerInfo &init) {
+  using Step = runtime::InitializerInfo::Step::Kind;
+  static constexpr const char *names[] = {"add ", "times ", "exp", "log"};
+  char number[32];
+  std::snprintf(number, sizeof number, "(%g)", init.a);
+  std::string text = std::string(initializerName(init.kind)) + number;
+  for (const auto &[kind, by] : init.then) {
+    std::snprintf(number, sizeof number, "%g", by);
+    text += concat(", then ", names[static_cast<int>(kind)]) + (kind == Step::Add || kind == Step::Times ? number : "");
+  }
+  return text;
 }
 
 std::string scaleText(const runtime::LossScaleInfo &scale) {
@@ -92,9 +106,8 @@ void printParameters(const Manifest &manifest) {
     if (parameter.stackElements > 1)
       name += concat("  x", existing);
     const std::string own = parameter.stored != manifest.parameterType ? concat("  ", nameOf(parameter.stored)) : "";
-    show("  %-40s %-28s %14s  %s(%g)%s%s%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
-         initializerName(parameter.init.kind), parameter.init.a, own.c_str(), parameter.frozen ? "  frozen" : "",
-         panelsText(parameter).c_str());
+    show("  %-40s %-28s %14s  %s%s%s%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
+         initializerText(parameter.init).c_str(), own.c_str(), parameter.frozen ? "  frozen" : "", panelsText(parameter).c_str());
   }
   show("  %s parameters; %.1f MiB in %s (padding %.2f %%)\n", grouped(total).c_str(),
        static_cast<double>(manifest.parameterBytesIn(manifest.parameterType)) / 1048576.0,

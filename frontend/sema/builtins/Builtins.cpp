@@ -1,5 +1,6 @@
 // The built-in functions: the table, argument checks, elementwise functions, reductions, contraction.
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/builtins/Distributions.h"
 #include <cmath>
 
 namespace tenon::sema {
@@ -215,6 +216,8 @@ Value Checker::unaryBuiltin(const Call &call) {
     return poison();
   const Function &function = unaryFunctions().at(call.name);
   const Value &argument = call.arguments[0];
+  if (auto value = ofDistribution(call.name, argument))
+    return *value;
   if (argument.isStatic()) {
     if (function.op == Op::Abs && argument.number())
       return Value::ofInt(Size(std::abs(*argument.number())), argument.runtime);

@@ -1,6 +1,7 @@
 // Operators: numbers known at compile time (linear forms over the dims) are computed, the rest becomes nodes.
 #include "frontend/graph/Products.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/builtins/Distributions.h"
 #include <algorithm>
 #include <cmath>
 
@@ -82,6 +83,8 @@ Value Checker::binary(const std::string &op, const Value &left, const Value &rig
       same = left.function->callable == right.function->callable;
     return Value::ofBool(same == (op == "=="));
   }
+  if (auto value = withDistribution(op, left, right))
+    return *value;
   if (left.isStatic() && right.isStatic())
     if (auto value = staticBinary(op, left, right, expression))
       return *value;

@@ -1,6 +1,7 @@
 // Inputs, parameters and initializers: leaves of the graph.
 #include "frontend/ElementTypes.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/builtins/Distributions.h"
 #include <cmath>
 
 namespace tenon::sema {
@@ -192,6 +193,11 @@ std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &s
       error("T0311", statement.value->range, "the initializer of " + statement.name.text + " uses an axis' index and depth");
       init.reset();
     }
+    if (init && first && init->kind != first->kind) {
+      error("T0311", statement.value->range,
+            "the initializer of " + statement.name.text + " adds or multiplies another number at each depth");
+      init.reset();
+    }
     if (!init || !usedStaticDepth) {
       first = init;
       perDepth.clear();
@@ -245,10 +251,15 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
     in *= double(fan[i]);
   for (size_t i = 2; i < fan.size(); ++i)
     out *= double(fan[i]);
-  if (init.kind == "xavier_uniform")
+  const std::string drawn = init.kind.substr(0, init.kind.find(' '));
+  if (drawn == "xavier_uniform")
     init.a *= std::sqrt(6.0 / (in + out));
-  if (init.kind == "kaiming_normal") // fan_out, gain of ReLU
+  if (drawn == "kaiming_normal") // fan_out, gain of ReLU
     init.a *= std::sqrt(2.0 / out);
+  if (std::string mistake = mistakeOfDraws(init); !mistake.empty()) {
+    error("T0311", range, "the initializer of " + name + " is " + text(value) + ", and " + mistake);
+    return std::nullopt;
+  }
   return init;
 }
 
