@@ -53,7 +53,7 @@ static constexpr ExplainPage kRecipes[] = {
     {"T0616", "settings that exclude each other",
      "A run is as long as `steps` or as `epochs` say, not both. `tasks` bring their own data and losses, so `data` and `loss` do "
      "not stand beside them, and `mix` has a meaning only with them. `tokens` says how many rows a batch has, so `bind` does "
-     "not.",
+     "not. A `model` of sentencepiece is the vocabulary, so `vocab`, `merges` and `unit` say nothing beside it.",
      "steps = 10_000\nepochs = 3", "epochs = 3"},
     {"T0617", "an argument without its keyword",
      "Only a few arguments go without keyword: the norm of global_norm, the number of steps of every, the file of load, the "

@@ -10,17 +10,17 @@ using Values = Made::Values;
 /// What several tasks take and make.
 struct Common {
   Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)), vocab = of("vocab", Type::Text),
-            unit = choice("unit", {"bytes", "characters"}), merges = of("merges", Type::Text),
-            pieces = unsupported(of("model", Type::Text)), vectors = unsupported(of("vectors", Type::Text)),
-            length = open(whole("length")), form = of("form", Type::Text), pad = choice("pad", {"right", "left"}),
-            label = of("label", Type::Text), rate = starting(fraction("rate"), 0.15), shorter = starting(fraction("short"), 0.1),
-            lower = of("lower", Type::Bool);
+            unit = choice("unit", {"bytes", "characters"}), merges = of("merges", Type::Text), pieces = of("model", Type::Text),
+            vectors = unsupported(of("vectors", Type::Text)), length = open(whole("length")), form = of("form", Type::Text),
+            pad = choice("pad", {"right", "left"}), label = of("label", Type::Text), rate = starting(fraction("rate"), 0.15),
+            shorter = starting(fraction("short"), 0.1), lower = of("lower", Type::Bool);
   Made ids{"ids", "BT", Element::Whole, Values::Symbols}, seg{"seg", "BT", Element::Whole, Values::Below, 2},
       sixSegments{"seg", "BT", Element::Whole, Values::Below, 6}, place{"place", "BT", Element::Whole, Values::Places},
       len{"len", "B", Element::Whole, Values::PlacesAndOne}, prefix{"prefix", "B", Element::Whole, Values::PlacesAndOne},
       direction{"task", "B", Element::Whole, Values::Below, 4}, at{"at", "BK", Element::Whole, Values::Places},
       word{"word", "BK", Element::Whole, Values::Symbols}, weight{"weight", "BK", Element::Real},
-      follows{"follows", "B", Element::Whole, Values::Below, 2}, last{"at", "B", Element::Whole, Values::Places};
+      follows{"follows", "B", Element::Whole, Values::Below, 2}, last{"at", "B", Element::Whole, Values::Places},
+      rank{"rank", "BT"}, back{"back", "B", Element::Truth}; // XLNet's
 };
 
 Function task(std::string_view name, std::vector<Parameter> parameters, std::vector<Made> makes) {
@@ -42,25 +42,27 @@ std::vector<Function> plannedTasks() {
 std::vector<Function> lineTasks() {
   const Common c;
   return {task("translation",
-               {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, open(whole("tokens"))},
+               {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, c.pieces, open(whole("tokens"))},
                {{"src", "BS", Element::Whole, Values::Symbols},
                 {"src_len", "B"},
                 {"tgt", "BT", Element::Whole, Values::Symbols},
                 {"tgt_len", "B"},
                 {"label", "BT", Element::Whole, Values::Symbols}}),
           task("seq2seq",
-               {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, starting(fraction("rate"), 0.7)},
+               {required(of("source", Type::Text)), required(of("target", Type::Text)), c.vocab, c.pieces,
+                starting(fraction("rate"), 0.7)},
                {c.ids, c.sixSegments, c.place, c.len, c.direction, c.prefix, c.at, c.word, c.weight}),
           task("single", {c.file, c.vocab, c.merges, c.pieces, c.length, c.form, c.pad, c.label, c.vectors},
-               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}, c.last}),
+               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}, c.last, c.rank, c.back}),
           task("pairs", {c.file, c.vocab, c.merges, c.pieces, c.length, c.form, c.pad, c.label},
-               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}, c.last}),
-          task("relations", {c.file, c.vocab, c.length, c.form, c.pad}, {c.ids, c.seg, c.len, {"relation", "B"}}),
-          task("relevance", {c.file, c.vocab, c.length, c.form, c.pad}, {c.ids, c.seg, c.len, {"relevance", "B"}}),
-          task("tags", {c.file, c.vocab, c.merges, c.length, c.vectors},
+               {c.ids, c.seg, c.len, {"label", "B"}, {"score", "B", Element::Real}, c.last, c.rank, c.back}),
+          task("relations", {c.file, c.vocab, c.pieces, c.length, c.form, c.pad}, {c.ids, c.seg, c.len, {"relation", "B"}}),
+          task("relevance", {c.file, c.vocab, c.pieces, c.length, c.form, c.pad}, {c.ids, c.seg, c.len, {"relevance", "B"}}),
+          task("tags", {c.file, c.vocab, c.merges, c.pieces, c.length, c.vectors},
                {c.ids, c.len, {"tag", "BT"}, {"weight", "BT", Element::Real}}),
           task("groups",
-               {c.file, c.vocab, c.merges, c.length, required(whole("size", 2, 1000)), c.form, c.label, of("ids", Type::Text)},
+               {c.file, c.vocab, c.merges, c.pieces, c.length, required(whole("size", 2, 1000)), c.form, c.label,
+                of("ids", Type::Text)},
                {{"ids", "BAT", Element::Whole, Values::Symbols},
                 {"seg", "BAT", Element::Whole, Values::Below, 2},
                 {"len", "BA", Element::Whole, Values::PlacesAndOne},
@@ -84,14 +86,15 @@ std::vector<Function> sentenceTasks() {
   Parameter stages = of("stages", Type::Texts);
   stages.choices = {"char", "phrase", "entity"};
   return {
-      task("mlm_nsp",
-           {c.text, c.vocab, c.rate, choice("words", {"pieces", "whole", "units", "jieba"}), c.shorter, c.lower, c.unit},
-           {c.ids, c.seg, c.len, c.at, c.word, c.weight, c.follows}),
-      task("rtd", {c.text, c.vocab, c.rate, starting(fraction("keep"), 0.15), c.unit},
+      task(
+          "mlm_nsp",
+          {c.text, c.vocab, c.pieces, c.rate, choice("words", {"pieces", "whole", "units", "jieba"}), c.shorter, c.lower, c.unit},
+          {c.ids, c.seg, c.len, c.at, c.word, c.weight, c.follows}),
+      task("rtd", {c.text, c.vocab, c.pieces, c.rate, starting(fraction("keep"), 0.15), c.unit},
            {c.ids, {"masked", "BT", Element::Whole, Values::Symbols}, c.seg, c.len, c.at, c.weight}),
       task("mlm_blocks",
-           {c.text, c.vocab, c.merges, c.rate, choice("mask", {"dynamic", "static"}), choice("words", {"pieces", "whole"}),
-            c.unit},
+           {c.text, c.vocab, c.merges, c.pieces, c.rate, choice("mask", {"dynamic", "static"}),
+            choice("words", {"pieces", "whole"}), c.unit},
            {c.ids, c.seg, c.len, c.at, c.word, c.weight}),
       task("ernie_masks", {c.text, c.vocab, unsupported(whole("tokens")), c.rate, stages, c.shorter, c.lower, c.unit},
            {c.ids,
@@ -103,7 +106,8 @@ std::vector<Function> sentenceTasks() {
             {"label", "B", Element::Whole, Values::Below, 2},
             {"upper", "BT", Element::Whole, Values::Below, 2},
             {"topic", "BT", Element::Whole, Values::Below, 2}}),
-      task("unilm", {c.text, c.vocab, of("shares", Type::Reals), c.rate, starting(probability("ngram"), 0.2), c.shorter, c.unit},
+      task("unilm",
+           {c.text, c.vocab, c.pieces, of("shares", Type::Reals), c.rate, starting(probability("ngram"), 0.2), c.shorter, c.unit},
            {c.ids,
             c.sixSegments,
             c.place,
@@ -115,8 +119,10 @@ std::vector<Function> sentenceTasks() {
             c.weight,
             c.follows,
             {"paired", "B", Element::Real}}),
-      task("reorder", {c.text, c.vocab, starting(whole("most", 2, 8), 4), c.unit}, {c.ids, {"seg", "BT"}, c.len, {"order", "B"}}),
-      task("distances", {c.text, c.vocab, c.unit}, {c.ids, c.seg, c.len, {"distance", "B", Element::Whole, Values::Below, 3}})};
+      task("reorder", {c.text, c.vocab, c.pieces, starting(whole("most", 2, 8), 4), c.unit},
+           {c.ids, {"seg", "BT"}, c.len, {"order", "B"}}),
+      task("distances", {c.text, c.vocab, c.pieces, c.unit},
+           {c.ids, c.seg, c.len, {"distance", "B", Element::Whole, Values::Below, 3}})};
 }
 
 } // namespace
@@ -138,8 +144,8 @@ std::vector<Function> dataTasks() {
             starting(whole("max_span"), 5), of("both_ways", Type::Bool)},
            {c.ids,
             {"seg", "BT", Element::Whole, Values::Below, 3},
-            {"rank", "BT"},
-            {"back", "B", Element::Truth},
+            c.rank,
+            c.back,
             c.at,
             c.word,
             c.weight,

@@ -34,9 +34,30 @@ bool RecipeChecker::checkForm(const Setting &form, const std::string &task) {
          refuse("has no `<cls>`", "where windows without their answer point to", "also called [CLS] or <s>");
 }
 
+/// A model of sentencepiece is the vocabulary, and puts a blank in front of every text that it cuts, so of units too.
+bool RecipeChecker::checkPieces(const Setting &task) {
+  const Setting *model = keywordOf(&task, "model"), *words = keywordOf(&task, "words");
+  for (const char *key : {"vocab", "merges", "unit"})
+    if (const Setting *other = model ? keywordOf(&task, key) : nullptr) {
+      diagnostics
+          .error("T0616", other->range, "`model` and `" + std::string(key) + "` exclude each other", "the model has its symbols")
+          .related.push_back({model->range, "pieces of sentencepiece"});
+      return false;
+    }
+  if (model && words && words->text == "units") {
+    diagnostics
+        .error("T0616", words->range, "`model` and words = units exclude each other", "a piece that begins a text begins a word")
+        .related.push_back({model->range, "pieces of sentencepiece"});
+    return false;
+  }
+  return true;
+}
+
 bool RecipeChecker::checkTask(const Setting &task) {
   const Setting *form = keywordOf(&task, "form"), *shares = keywordOf(&task, "shares");
   if (form && !checkForm(*form, task.text))
+    return false;
+  if (!schema::find("data task", task.text)->input && !checkPieces(task))
     return false;
   if (shares && (shares->elements.size() != 4 || std::all_of(shares->elements.begin(), shares->elements.end(),
                                                              [](const SettingValue &share) { return share->real == 0; }))) {

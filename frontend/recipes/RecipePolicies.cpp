@@ -277,8 +277,7 @@ void reportUnsupportedCall(const std::string &key, const Setting &call, const sc
   for (const auto &[name, argument] : call.keywords) {
     const bool words = name == "words" && argument->text == "jieba";
     if (words || (function && !works(*function, name)))
-      refuse(*argument, "`" + name + "` of `" + call.text + "`" + (name == "model" ? ", pieces of sentencepiece" : ""),
-             insteadOf(name));
+      refuse(*argument, "`" + name + "` of `" + call.text + "`", insteadOf(name));
     const auto format = call.text == "images" && name == "file" ? schema::unreadPictures(argument->text) : std::string_view();
     if (!format.empty())
       refuse(*argument,

@@ -50,6 +50,7 @@ private:
   bool checkNumerics(const Setting &policy);
   bool checkLengths(const Setting &schedule);
   bool checkForm(const Setting &form, const std::string &task);
+  bool checkPieces(const Setting &task);
   bool checkTask(const Setting &task);
   bool checkBest(const Setting &every);
   bool checkExcept(const Setting &method);

@@ -15,8 +15,8 @@ struct tn_generator {
 
 namespace {
 
-/// A run directory or its vocabulary.json, a file with one symbol per line, a vocab.json with the merges.txt beside it, or null
-/// for bytes.
+/// A run directory or its vocabulary.json, a file with one symbol per line, a model of sentencepiece, a vocab.json with the
+/// merges.txt beside it, or null for bytes.
 Status readVocabulary(const char *path, tenon::data::Vocabulary &vocabulary) {
   if (!path) {
     vocabulary = tenon::data::Vocabulary::bytes(false);

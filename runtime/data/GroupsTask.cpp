@@ -27,7 +27,7 @@ public:
       symbols = *known;
     else if (settings.vocabulary.empty())
       symbols = Vocabulary::bytes(true);
-    else if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
+    else if (Status status = readSymbols(settings, symbols); status.failed())
       return status;
     path = pathIn(settings.folder, settings.file);
     Status status = TextForm::parse(settings.form, 2, symbols, form);

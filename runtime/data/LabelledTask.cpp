@@ -16,8 +16,9 @@ using runtime::counted;
 
 namespace {
 
-constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4, kAt = 5; // of `single` and `pairs`
-constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3;            // of `tags`
+constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4, kAt = 5, kRank = 6,
+                 kBack = 7;                                          // of `single` and `pairs`
+constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3; // of `tags`
 
 class LabelledTask : public RowTask {
 public:
@@ -30,7 +31,7 @@ public:
       symbols = *known;
     else if (settings.vocabulary.empty())
       symbols = Vocabulary::bytes(!isTags);
-    else if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
+    else if (Status status = readSymbols(settings, symbols); status.failed())
       return status;
     path = pathIn(settings.folder, settings.file);
     const size_t texts = settings.name == "single" ? 1 : 2;
@@ -49,7 +50,7 @@ public:
     if (!isTags)
       given[kLabel].name = className();
     Status status = bindInputs(settings.name, given, inputs, binding);
-    binding.at.resize(std::max(given.size(), kAt + 1), -1); // relations and relevance give no score and place
+    binding.at.resize(std::max(given.size(), kBack + 1), -1); // relations and relevance give no more than a label
     if (status.ok())
       status = setBatch(inputs);
     const size_t length = isTags ? kTagLen : kLen, ids = isTags ? kTagIds : kIds;
@@ -205,7 +206,12 @@ private:
       const bool inside = t >= first && t < first + length;
       write.integer(kIds, b * binding.T + t, inside ? made[static_cast<size_t>(t - first)].first : pad());
       write.integer(kSeg, b * binding.T + t, inside ? made[static_cast<size_t>(t - first)].second : 0);
+      write.integer(kRank, b * binding.T + t, inside ? -1 : binding.T + 1); // XLNet: given, or after everything
     }
+    if (const int seg = binding.at[kSeg];
+        seg >= 0 && length > 0 && form.endsInClass(symbols) && inputs[static_cast<size_t>(seg)].bound > 2)
+      write.integer(kSeg, b * binding.T + first + length - 1, 2); // zihangdai/xlnet, classifier_utils.py: SEG_ID_CLS
+    write.truth(kBack, b, false);
     write.integer(kLen, b, length);
     write.integer(kAt, b, std::max<int64_t>(first + length - 1, 0));
     const std::string &label = rows[row].columns[0];

@@ -26,7 +26,7 @@ public:
       symbols = *known;
     else if (settings.vocabulary.empty())
       symbols = Vocabulary::bytes(true);
-    else if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
+    else if (Status status = readSymbols(settings, symbols); status.failed())
       return status;
     if (Status status = Marks::find(symbols, "seq2seq", marks); status.failed())
       return status;

@@ -120,6 +120,11 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
   return {};
 }
 
+Status readSymbols(const TaskSettings &settings, Vocabulary &result) {
+  return settings.sentencePieces ? Vocabulary::readPieces(settings.vocabulary, result)
+                                 : Vocabulary::read(settings.vocabulary, settings.merges, result);
+}
+
 static bool predictsNext(const std::string &task) {
   return task == "byte_stream" || task == "char_stream" || task == "lm_stream" || task == "lm_blocks";
 }
@@ -190,7 +195,7 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
   if (known)
     vocabulary = *known;
   else if (!settings.vocabulary.empty()) {
-    if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, vocabulary); !status.ok())
+    if (Status status = readSymbols(settings, vocabulary); !status.ok())
       return status;
   } else {
     vocabulary = unit != Unit::Characters ? Vocabulary::bytes(specials)

@@ -45,6 +45,7 @@ struct TaskSettings {
   std::string name;               // of a data task that works: frontend/recipes/RecipeSchema.cpp
   std::vector<std::string> texts; // paths or patterns
   std::string vocabulary, merges; // vocabulary file, and of byte pairs that of the merges; empty: see `unit`
+  bool sentencePieces = false;    // the vocabulary file is a model of sentencepiece and nothing else
   Unit unit = Unit::Bytes;        // of the symbols where there is no vocabulary file
   double heldOut = 0;             // last fraction of the text that training does not see
   uint64_t seed = 0;
@@ -98,6 +99,9 @@ struct BatchSize {
   int64_t rows = 1, source = 0, target = 0; // places of both sides; 0: the entry does not read that one
   uint64_t batches = 0;                     // of these sizes in an epoch
 };
+
+/// The symbols of the vocabulary file.
+Status readSymbols(const TaskSettings &settings, Vocabulary &result);
 
 class DataTask {
 public:

@@ -154,25 +154,47 @@ static size_t startOfBlanks(std::string_view text, size_t begin, size_t last) {
   return word == std::string_view::npos ? last + 1 : begin + word + 1;
 }
 
+/// Where pieces of sentencepiece may be cut: the last blank for itself between letters or digits; `end` where there is none.
+static size_t lastBlank(std::string_view text, size_t begin, size_t end) {
+  auto isInWord = [&](size_t at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    return c >= 128 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+  };
+  for (size_t at = std::min(end, text.size() - 1); at > begin + 1; --at)
+    if (text[at - 1] == ' ' && isInWord(at) && isInWord(at - 2))
+      return at - 1;
+  return end;
+}
+
+/// The end of the part from `begin` on that is encoded at once, and in `next` where the part behind it begins.
+static size_t endOfPart(const Vocabulary &vocabulary, std::string_view text, size_t begin, size_t &next) {
+  constexpr size_t kPart = 1 << 20;
+  next = text.size();
+  if (text.size() - begin <= kPart)
+    return next;
+  // Cut behind a line end, else behind the block: an over-long line of words may be cut once in a megabyte.
+  const Unit unit = vocabulary.unit();
+  const size_t line = text.rfind('\n', begin + kPart);
+  size_t end = line != std::string_view::npos && line >= begin ? line + 1 : begin + kPart;
+  if (unit == Unit::BytePairs && line != std::string_view::npos && line > begin)
+    end = startOfBlanks(text, begin, line); // blanks in front of a word belong together
+  const bool isPieces = unit == Unit::SentencePieces;
+  if (isPieces)
+    end = lastBlank(text, begin, begin + kPart);
+  end -= unit == Unit::Characters || unit == Unit::BytePairs || isPieces ? incompleteTail(text.substr(begin, end - begin)) : 0;
+  next = end + (isPieces && vocabulary.textsBeginWithBlank() && text[end] == ' ');
+  return end;
+}
+
 Status tokenize(const Vocabulary &vocabulary, std::string_view text, Tokens &tokens) {
   tokens = Tokens(vocabulary.size());
   std::vector<int32_t> ids;
-  for (size_t begin = 0; begin < text.size();) {
-    size_t end = text.size();
-    if (end - begin > (1 << 20)) {
-      // Cut behind a line end, else behind the block: an over-long line of words may be cut once in a megabyte.
-      size_t line = text.rfind('\n', begin + (1 << 20));
-      end = line != std::string_view::npos && line >= begin ? line + 1 : begin + (1 << 20);
-      if (vocabulary.unit() == Unit::BytePairs && line != std::string_view::npos && line > begin)
-        end = startOfBlanks(text, begin, line); // blanks in front of a word belong together
-      const bool whole = vocabulary.unit() == Unit::Characters || vocabulary.unit() == Unit::BytePairs;
-      end -= whole ? incompleteTail(text.substr(begin, end - begin)) : 0;
-    }
+  for (size_t begin = 0, next = 0; begin < text.size(); begin = next) {
+    const size_t end = endOfPart(vocabulary, text, begin, next);
     ids.clear();
     if (Status status = vocabulary.encode(text.substr(begin, end - begin), ids); !status.ok())
       return status;
     tokens.append(ids);
-    begin = end;
   }
   return {};
 }

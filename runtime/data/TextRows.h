@@ -32,6 +32,8 @@ public:
   size_t marks() const;
   size_t placeOfB(size_t a) const { return *placeOf(kSecond, a, 0); }
   std::optional<size_t> placeOf(int32_t symbol, size_t a, size_t b) const;
+  /// Whether <cls> stands last, as XLNet has it.
+  bool endsInClass(const Vocabulary &vocabulary) const { return parts.size() > 1 && parts.back() == vocabulary.special("cls"); }
 
 private:
   static constexpr int32_t kFirst = -1, kSecond = -2; // the texts

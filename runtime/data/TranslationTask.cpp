@@ -25,7 +25,7 @@ public:
     if (known)
       symbols = *known;
     else if (!settings.vocabulary.empty())
-      if (Status status = Vocabulary::read(settings.vocabulary, settings.merges, symbols); status.failed())
+      if (Status status = readSymbols(settings, symbols); status.failed())
         return status;
     if (Status status = findMarks(); status.failed())
       return status;

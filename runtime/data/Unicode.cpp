@@ -53,4 +53,18 @@ void appendBare(char32_t c, std::vector<char32_t> &result) {
       result.push_back(part);
 }
 
+void appendCompatible(char32_t c, std::vector<char32_t> &result) {
+  std::array<utf8proc_int32_t, 32> parts; // the longest has 18 characters
+  int boundary = 0;
+  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts.data(), parts.size(),
+                                             utf8proc_option_t(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &boundary);
+  for (utf8proc_ssize_t i = 0; i < count; ++i)
+    if (const auto part = parts[static_cast<size_t>(i)]; utf8proc_get_property(part)->combining_class == 0)
+      result.push_back(static_cast<char32_t>(part));
+}
+
+bool isDecimal(char32_t c) { return categoryOf(c) == UTF8PROC_CATEGORY_ND; }
+
+char32_t lowerCase(char32_t c) { return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))); }
+
 } // namespace tenon::data

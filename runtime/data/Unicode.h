@@ -17,5 +17,9 @@ bool isIdeograph(char32_t c);
 bool isControl(char32_t c);
 /// Appends the lower case of a character without its accents: canonical decomposition less the marks (category Mn).
 void appendBare(char32_t c, std::vector<char32_t> &result);
+/// Appends the compatible decomposition of a character without its marks (of a combining class).
+void appendCompatible(char32_t c, std::vector<char32_t> &result);
+bool isDecimal(char32_t c); // category Nd
+char32_t lowerCase(char32_t c);
 
 } // namespace tenon::data

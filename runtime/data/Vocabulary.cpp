@@ -45,6 +45,10 @@ void Vocabulary::index() {
         return true;
     return false;
   };
+  marks.clear();
+  for (const char *name : {"pad", "unk", "cls", "sep", "mask"})
+    if (const auto id = pieces ? special(name) : std::nullopt)
+      marks.push_back(*id);
   lower = pieces;
   for (size_t i = 0; i < symbols.size() && lower; ++i)
     lower = isSpecial(static_cast<int32_t>(i)) || !hasCapital(symbols[i]);
@@ -113,10 +117,32 @@ Status Vocabulary::readWords(const std::string &path, Vocabulary &result) {
   return {};
 }
 
+Status Vocabulary::takePieces(std::string file) {
+  *this = Vocabulary();
+  kind = Unit::SentencePieces;
+  if (Status status = SentencePieces::make(std::move(file), sentence); status.failed())
+    return status;
+  symbols = sentence.pieces();
+  count = static_cast<int64_t>(symbols.size());
+  index();
+  return {};
+}
+
+Status Vocabulary::readPieces(const std::string &path, Vocabulary &result) {
+  std::string file;
+  if (Status status = readTextFile(path, file); status.failed())
+    return status;
+  return result.takePieces(std::move(file)).in(concat("the model of sentencepiece ", path));
+}
+
 Status Vocabulary::read(const std::string &path, const std::string &merges, Vocabulary &result) {
   const std::filesystem::path file(path);
-  if (merges.empty() && file.extension() != ".json")
-    return readWords(path, result);
+  if (merges.empty() && file.extension() != ".json") {
+    std::string bytes;
+    if (Status status = readTextFile(path, bytes); status.failed())
+      return status;
+    return file.extension() == ".model" || PieceFile::isLike(bytes) ? readPieces(path, result) : readWords(path, result);
+  }
   std::string text;
   if (Status status = readMarkedFile(path, text); status.failed())
     return status;
@@ -149,7 +175,7 @@ std::optional<int32_t> Vocabulary::special(std::string_view name) const {
   std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 32) : c; });
   if (auto id = find("<" + lower + ">"))
     return id;
-  if (kind == Unit::BytePairs)
+  if (kind == Unit::BytePairs || kind == Unit::SentencePieces)
     for (const auto &[asked, symbol] : {std::pair("cls", "<s>"),
                                         {"sep", "</s>"},
                                         {"eod", "<|endoftext|>"},
@@ -164,6 +190,8 @@ std::optional<int32_t> Vocabulary::special(std::string_view name) const {
 bool Vocabulary::isSpecial(int32_t id) const {
   if (kind == Unit::BytePairs)
     return pairs.isSpecial(id);
+  if (kind == Unit::SentencePieces)
+    return sentence.isSpecial(id);
   if (kind != Unit::Words)
     return id >= firstSpecial;
   const std::string &symbol = symbols[static_cast<size_t>(id)];
@@ -181,6 +209,8 @@ bool Vocabulary::wordCharacter(int32_t id) const {
 bool Vocabulary::continuesWord(int32_t previous, int32_t id) const {
   if (kind == Unit::BytePairs)
     return pairs.continuesWord(previous, id);
+  if (kind == Unit::SentencePieces)
+    return sentence.continuesWord(previous, id);
   if (kind == Unit::Words)
     return previous >= 0 && pieces && symbols[static_cast<size_t>(id)].compare(0, 2, "##") == 0 && !isSpecial(previous);
   return wordCharacter(previous) && wordCharacter(id);
@@ -236,7 +266,8 @@ Status Vocabulary::encodeCharacters(std::string_view text, std::vector<int32_t> 
   return {};
 }
 
-Status Vocabulary::encodePieces(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
+Status Vocabulary::encodeBasic(std::string_view text, size_t begin, std::vector<int32_t> &result,
+                               std::vector<TextPlace> *places) const {
   const std::optional<int32_t> endOfLine = special("eos");
   std::vector<size_t> ends;
   auto lineEnd = [&](size_t at) {
@@ -244,17 +275,37 @@ Status Vocabulary::encodePieces(std::string_view text, std::vector<int32_t> &res
       return;
     result.push_back(*endOfLine);
     if (places)
-      places->push_back({at, at + 1});
+      places->push_back({begin + at, begin + at + 1});
   };
   return basicWords(
       text, lower,
       [&](const BasicWord &word) {
         Status status = encodeWord(word.text, result, ends);
         for (size_t i = 0; places && status.ok() && i < ends.size(); ++i)
-          places->push_back({word.bytes[i > 0 ? ends[i - 1] : 0].begin, word.bytes[ends[i] - 1].end});
+          places->push_back({begin + word.bytes[i > 0 ? ends[i - 1] : 0].begin, begin + word.bytes[ends[i] - 1].end});
         return status;
       },
       lineEnd);
+}
+
+Status Vocabulary::encodePieces(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
+  size_t begin = 0; // of what is not encoded yet
+  for (size_t at = text.find_first_of("[<"); at != std::string_view::npos; at = text.find_first_of("[<", at)) {
+    const auto mark = std::find_if(marks.begin(), marks.end(),
+                                   [&](int32_t id) { return text.substr(at).starts_with(symbols[static_cast<size_t>(id)]); });
+    if (mark == marks.end()) {
+      ++at;
+      continue;
+    }
+    if (Status status = encodeBasic(text.substr(begin, at - begin), begin, result, places); status.failed())
+      return status;
+    result.push_back(*mark);
+    begin = at + symbols[static_cast<size_t>(*mark)].size();
+    if (places)
+      places->push_back({at, begin});
+    at = begin;
+  }
+  return encodeBasic(text.substr(begin), begin, result, places);
 }
 
 Status Vocabulary::encodeWords(std::string_view text, std::vector<int32_t> &result, std::vector<TextPlace> *places) const {
@@ -291,6 +342,8 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, s
     return encodeCharacters(text, result, places);
   case Unit::BytePairs:
     return pairs.encode(text, result, places);
+  case Unit::SentencePieces:
+    return sentence.encode(text, result, places);
   case Unit::Words:
     break;
   }
@@ -313,6 +366,8 @@ std::string Vocabulary::text(int32_t id, int32_t previous) const {
   }
   if (kind == Unit::BytePairs)
     return pairs.text(id, previous);
+  if (kind == Unit::SentencePieces)
+    return sentence.text(id, previous);
   const std::string &symbol = symbols[static_cast<size_t>(id)];
   if (symbol == "<eos>")
     return "\n";

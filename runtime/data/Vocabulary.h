@@ -1,6 +1,7 @@
 // Symbols of a text: bytes, characters or the lines of a vocabulary file, and the text of symbols.
 #pragma once
 #include "runtime/data/BytePairs.h"
+#include "runtime/data/SentencePieces.h"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace tenon::data {
 
-enum class Unit { Bytes, Characters, Words, BytePairs };
+enum class Unit { Bytes, Characters, Words, BytePairs, SentencePieces };
 
 /// Ids of symbols. Value type; the run directory keeps a copy (`save`), so that later commands need no text and no vocabulary
 /// file.
@@ -25,8 +26,10 @@ public:
   /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted.
   /// Fails on an unreadable or empty file and on a symbol that occurs twice.
   static Status readWords(const std::string &path, Vocabulary &result);
-  /// That, or byte pairs: of a vocab.json by the file `merges`, or by the merges.txt beside it where that is empty; or what
-  /// `save` has written into a .json file.
+  /// A model of sentencepiece. Fails on any other file.
+  static Status readPieces(const std::string &path, Vocabulary &result);
+  /// Either of them, or byte pairs: of a vocab.json by the file `merges`, or by the merges.txt beside it where that is empty; or
+  /// what `save` has written into a .json file.
   static Status read(const std::string &path, const std::string &merges, Vocabulary &result);
   /// Text form of the vocabulary, and back; `restore` fails on text that `save` did not write.
   std::string save() const;
@@ -45,18 +48,22 @@ public:
   /// Symbols of one character or byte; else of words or of parts of them, which a file tells.
   bool isOfCharacters() const { return kind == Unit::Bytes || kind == Unit::Characters; }
   /// In a sentence: what encodes a word for itself puts one in front of it.
-  bool wordsBeginWithBlank() const { return kind == Unit::BytePairs && pairs.isOfBytes(); }
+  bool wordsBeginWithBlank() const {
+    return (kind == Unit::BytePairs && pairs.isOfBytes()) || (kind == Unit::SentencePieces && !sentence.addsBlank());
+  }
+  /// What encodes a part of a text that stands behind a blank must leave that out: it comes in front of every text.
+  bool textsBeginWithBlank() const { return kind == Unit::SentencePieces && sentence.addsBlank(); }
   int64_t size() const { return count; }
   /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut as BERT's are (`basicWords`, in
-  /// lower case where no symbol but the specials has a capital) and into the longest known pieces (WordPiece); `<eos>` ends each
-  /// line if the vocabulary has it. Fails on an unknown symbol where there is no `<unk>`/`[UNK]`. `places`: also where each of
-  /// them stands.
+  /// lower case where no symbol but the specials has a capital) and into the longest known pieces (WordPiece), but for [MASK] and
+  /// its like, which are symbols; `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no
+  /// `<unk>`/`[UNK]`. `places`: also where each of them stands.
   Status encode(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places = nullptr) const;
   /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts
   /// of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
-  /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`; of byte pairs also `<s>` for cls, `</s>` for sep,
-  /// and `<|endoftext|>` or `</s>` for eod and eos.
+  /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`; of byte pairs and pieces of sentencepiece also
+  /// `<s>` for cls, `</s>` for sep, and `<|endoftext|>` or `</s>` for eod and eos.
   std::optional<int32_t> special(std::string_view name) const;
   /// A symbol by its spelling, such as `<|endoftext|>`.
   std::optional<int32_t> find(std::string_view symbol) const;
@@ -69,10 +76,12 @@ public:
 private:
   void addSpecials();
   void index();
+  Status takePieces(std::string file);
   /// `ends`: the bytes of the word up to the end of each symbol.
   Status encodeWord(std::string_view word, std::vector<int32_t> &ids, std::vector<size_t> &ends) const;
   Status encodeCharacters(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
   Status encodePieces(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
+  Status encodeBasic(std::string_view text, size_t begin, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
   Status encodeWords(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;
   bool wordCharacter(int32_t id) const;
 
@@ -80,7 +89,9 @@ private:
   int64_t count = 0;
   bool pieces = false;              // some symbol starts with "##"
   bool lower = false;               // none has a capital letter
+  std::vector<int32_t> marks;       // of pieces: what a text may spell, [CLS] or [MASK]
   BytePairs pairs;                  // of them, with the spellings of `symbols`
+  SentencePieces sentence;          // the same
   std::vector<std::string> symbols; // words; for bytes and characters only the specials, from `firstSpecial` on
   int64_t firstSpecial = 0;
   std::vector<char32_t> points;                 // characters, ascending

@@ -1,4 +1,5 @@
 // A vocabulary as text: what a run keeps, and what weights files say of their symbols.
+#include "runtime/base/Base64.h"
 #include "runtime/base/Hash.h"
 #include "runtime/base/Json.h"
 #include "runtime/data/Utf8.h"
@@ -52,13 +53,24 @@ static bool restoreTexts(const runtime::JsonValue *saved, std::vector<std::strin
   return true;
 }
 
+static const char *nameOf(Unit unit) {
+  switch (unit) {
+  case Unit::Bytes:
+    return "bytes";
+  case Unit::Characters:
+    return "characters";
+  case Unit::Words:
+    return "words";
+  case Unit::BytePairs:
+    return "byte_pairs";
+  case Unit::SentencePieces:
+    return "sentence_pieces";
+  }
+  return "";
+}
+
 std::string Vocabulary::save() const {
-  std::string text = runtime::concat("{\"unit\": \"",
-                                     kind == Unit::Bytes        ? "bytes"
-                                     : kind == Unit::Characters ? "characters"
-                                     : kind == Unit::Words      ? "words"
-                                                                : "byte_pairs",
-                                     "\", \"specials\": ", !symbols.empty() ? "true" : "false");
+  std::string text = runtime::concat("{\"unit\": \"", nameOf(kind), "\", \"specials\": ", !symbols.empty() ? "true" : "false");
   if (kind == Unit::Characters) {
     std::string characters;
     for (char32_t c : points)
@@ -75,6 +87,8 @@ std::string Vocabulary::save() const {
     list("words", symbols);
   if (kind == Unit::BytePairs)
     list("merges", pairs.merges());
+  if (kind == Unit::SentencePieces)
+    text += concat(", \"model\": \"", runtime::toBase64(sentence.file()), "\"");
   return text + saveClasses(classes) + "}\n";
 }
 
@@ -101,6 +115,16 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
     result = characters(all->text, specials->truth);
     return {};
   }
+  if (unit->text == "sentence_pieces") {
+    const runtime::JsonValue *model = json->find("model");
+    std::optional<std::string> file = model && model->isString() ? runtime::fromBase64(model->text) : std::nullopt;
+    if (!file)
+      return damaged("it has no model");
+    if (Status status = result.takePieces(std::move(*file)); status.failed())
+      return status.in("the saved vocabulary of the run, pieces of sentencepiece");
+    result.classes = std::move(*classes);
+    return {};
+  }
   const bool isPairs = unit->text == "byte_pairs";
   std::vector<std::string> merges;
   result = Vocabulary();
@@ -122,13 +146,14 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
 std::string Vocabulary::note() const {
   if (kind == Unit::Bytes || kind == Unit::Characters)
     return save();
-  return runtime::concat("{\"unit\": \"", kind == Unit::Words ? "words" : "byte_pairs", "\", \"symbols\": ", count,
+  return runtime::concat("{\"unit\": \"", nameOf(kind), "\", \"symbols\": ", count,
                          ", \"xxh3\": ", runtime::quoteJson(runtime::hash128(save())), "}\n");
 }
 
 runtime::Expected<std::optional<Vocabulary>> Vocabulary::ofNote(const std::string &text) {
-  if (text.empty() || text.starts_with("{\"unit\": \"words\"") || text.starts_with("{\"unit\": \"byte_pairs\""))
-    return std::optional<Vocabulary>();
+  for (Unit unit : {Unit::Words, Unit::BytePairs, Unit::SentencePieces})
+    if (text.empty() || text.starts_with(concat("{\"unit\": \"", nameOf(unit), "\"")))
+      return std::optional<Vocabulary>();
   Vocabulary result;
   if (Status status = restore(text, result); status.failed())
     return status;

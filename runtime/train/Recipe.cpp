@@ -41,6 +41,7 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
   if (recipe.valid->vocabulary.empty()) {
     recipe.valid->vocabulary = recipe.data.vocabulary;
     recipe.valid->merges = recipe.data.merges;
+    recipe.valid->sentencePieces = recipe.data.sentencePieces;
   }
   if (recipe.valid->tokens == 0)
     recipe.valid->tokens = recipe.data.tokens;
@@ -198,6 +199,7 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.vocabulary.empty()) { // merges of the recipe are those of its own
     recipe.data.vocabulary = overrides.vocabulary;
     recipe.data.merges.clear();
+    recipe.data.sentencePieces = false; // what the file is tells it
   }
   if (overrides.unit && !recipe.data.vocabulary.empty())
     return runtime::usageError("--unit is for symbols without a vocabulary file, and the recipe names ", recipe.data.vocabulary);

@@ -53,6 +53,20 @@ Status takePictures(Call &call, data::TaskSettings &task) {
   return crop.empty() || task.crop != data::PictureCrop::None ? Status() : inputError("crop must be ", schema::kCropForms);
 }
 
+/// `model`: a vocabulary of pieces, beside which no other file says what the symbols are.
+Status takePieces(Call &call, data::TaskSettings &task) {
+  std::string model;
+  call.take("model", model);
+  if (model.empty())
+    return {};
+  if (!(task.vocabulary + task.merges).empty())
+    return inputError("data: ", call.name, " has model = \"", model, "\", whose pieces are its vocabulary, and ",
+                      task.vocabulary.empty() ? "merges" : "vocab", " besides; leave one of them out");
+  task.vocabulary = model;
+  task.sentencePieces = true;
+  return {};
+}
+
 /// Settings of tasks that published models are trained or fine-tuned by.
 void takePretraining(Call &call, data::TaskSettings &task) {
   std::vector<std::string> stages;
@@ -102,6 +116,8 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   call.take("text", task.texts);
   call.take("vocab", task.vocabulary);
   call.take("merges", task.merges);
+  if (Status status = takePieces(call, task); status.failed())
+    return status;
   call.take("unit", unit);
   std::string pad;
   call.take("file", task.file);
@@ -127,6 +143,10 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   call.take("keep", task.keepRate);
   call.take("words", words);
   call.take("stream", task.stream);
+  if (task.sentencePieces && words == "units")
+    return inputError("data: ", call.name,
+                      " cuts units for themselves, and model = .. puts a blank in front of each; take words = "
+                      "\"whole\", or a vocabulary file (vocab = ..)");
   if (words == "jieba")
     return inputError("not supported yet: words = \"jieba\" of ", call.name, "; it is \"pieces\", \"whole\" or \"units\"");
   task.words = words == "whole" ? data::WordChoice::Whole : words == "units" ? data::WordChoice::Units : data::WordChoice::Pieces;

@@ -66,6 +66,43 @@ TEST(Labelled, PairsAsInBert) {
   EXPECT_NE(task->notes()[0].find("1 row of"), std::string::npos);
 }
 
+TEST(Labelled, PairsAsInXlnet) {
+  TaskSettings settings = settingsOf("pairs", "yes\ta b\tc\nno\ta\tb\n");
+  settings.form = "a [SEP] b [SEP] [CLS]";
+  settings.padLeft = true;
+  auto task = made(settings);
+  auto batch = [](int64_t segments) {
+    Batch made = Batch().add("ids", DataType::I32, {2, 7}, 8).add("seg", DataType::I32, {2, 7}, segments);
+    return made.add("rank", DataType::I32, {2, 7}).add("back", DataType::Bool, {2}).add("label", DataType::I32, {2}, 2);
+  };
+  Batch wide = batch(5);
+  ASSERT_TRUE(task->bind(wide.tensors).ok()) << task->bind(wide.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, wide.tensors).ok());
+  expectRow(wide, "ids", 0, {0, 4, 5, 3, 6, 3, 2});
+  expectRow(wide, "seg", 0, {0, 0, 0, 0, 1, 1, 2}); // zihangdai/xlnet, classifier_utils.py
+  expectRow(wide, "rank", 0, {8, -1, -1, -1, -1, -1, -1});
+  expectRow(wide, "rank", 1, {8, 8, -1, -1, -1, -1, -1}); // everything sees what is no padding
+  EXPECT_FALSE(wide.truth("back", 0) || wide.truth("back", 1));
+  Batch two = batch(2); // models with two segments
+  ASSERT_TRUE(task->bind(two.tensors).ok()) << task->bind(two.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, two.tensors).ok());
+  expectRow(two, "seg", 0, {0, 0, 0, 0, 1, 1, 1});
+}
+
+TEST(Labelled, TakesPiecesOfSentencepiece) {
+  TaskSettings settings = settingsOf("pairs", "yes\tthe dog\tfox\nno\tthe\tdog\n");
+  settings.vocabulary = TENON_TEST_TOKENIZERS "/pieces/xlnet.model";
+  settings.sentencePieces = true;
+  settings.form = "a <sep> b <sep> <cls>";
+  auto task = made(settings);
+  Batch batch = batchOf(2, 10, 2, 92);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {22, 18, 41, 39, 4, 42, 53, 4, 3, 5}); // the dog <sep> fox <sep> <cls> <pad>
+  settings.vocabulary = written("labelled-words.txt", kWords);
+  EXPECT_NE(errorOf(settings, batchOf(2, 10, 2)).find("labelled-words.txt: it is no file of sentencepiece"), std::string::npos);
+}
+
 TEST(Labelled, AByteOrderMarkIsNoCharacter) {
   const std::string mark = "\xEF\xBB\xBF";
   auto task = made(settingsOf("single", mark + "yes\ta\nno\tb\nyes\tc\n"));

@@ -142,8 +142,14 @@ TEST(Recipe, MistakesAreNamed) {
   EXPECT_NE(errorOf(kData + ", \"steps\": 0").find("steps must be a whole number"), std::string::npos);
   EXPECT_NE(errorOf(kData + ", \"seed\": -1").find("seed must be"), std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {}})").find("names no text"), std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "lm_stream", "args": [], "keywords": {"text": "a", "model": "m"}})")
-                .find("not supported yet: model"),
+  EXPECT_NE(errorOf(R"("data": {"call": "single", "args": [], "keywords": {"file": "a", "vectors": "m"}})")
+                .find("not supported yet: vectors"),
+            std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "lm_stream", "args": [], "keywords": {"text": "a", "model": "m", "vocab": "v"}})")
+                .find("has model = \"m\", whose pieces are its vocabulary, and vocab besides"),
+            std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "model": "m", "words": "units"}})")
+                .find("cuts units for themselves"),
             std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "words": "jieba"}})")
                 .find("\"whole\" or \"units\""),

@@ -167,12 +167,57 @@ bool tryPairs(Random &random, const std::string &folder) {
   return true;
 }
 
+/// A field of bytes in the format of protocol buffers.
+std::string field(char number, const std::string &bytes) {
+  std::string size;
+  for (size_t rest = bytes.size();; rest >>= 7) {
+    size += static_cast<char>((rest & 127) | (rest > 127 ? 128 : 0));
+    if (rest <= 127)
+      break;
+  }
+  return concat(static_cast<char>(number << 3 | 2), size, bytes);
+}
+
+/// A model of sentencepiece whose rules make A to a: a table whose root leads to its second half, where A leads to its value.
+std::string pieceFile(bool ofBytePairs) {
+  std::string model, table(4 * 512, '\0');
+  auto unit = [&](size_t at, uint32_t value) {
+    for (size_t i = 0; i < 4; ++i)
+      table[4 * at + i] = static_cast<char>(value >> 8 * i);
+  };
+  unit(0, 256u << 10);
+  unit(256 ^ 'A', (256u ^ 'A' ^ 2u) << 10 | 0x100u | 'A');
+  unit(2, 1u << 31);
+  char score = 0;
+  for (const char *spelling : {"<unk>", "<sep>", "\u2581", "t", "h", "e", "th", "the", "\u2581the", "a", "5,", "<cls>"}) {
+    const std::string text = spelling;
+    const char kind = text == "<unk>" ? 2 : text == "<sep>" || text == "<cls>" ? 3 : 1;
+    model += field(1, concat(field(1, text), '\x15', std::string(2, '\0'), score++, '\xC0', '\x18', kind));
+  }
+  const std::string rules = concat(std::string({0, 8, 0, 0}), table, "a", std::string(1, '\0'));
+  return concat(model, field(2, concat('\x18', ofBytePairs ? '\2' : '\1')), field(3, field(2, rules)));
+}
+
+bool tryPieces(Random &random, const std::string &folder) {
+  std::string model = pieceFile(random.below(2) == 0), text = "the A, 5, <sep> th\xff\u2581";
+  for (uint64_t times = random.below(4); times > 0; --times)
+    mutate(model, random);
+  writeAll(folder + "/vocab.model", model);
+  data::Vocabulary vocabulary;
+  if (data::Vocabulary::read(folder + "/vocab.model", "", vocabulary).failed())
+    return false;
+  text += kProse;
+  mutate(text, random);
+  useVocabulary(vocabulary, text);
+  return true;
+}
+
 } // namespace
 
 /// A file of symbols, or the copy that a run keeps.
 bool tryVocabulary(Random &random, const std::string &folder) {
-  if (random.below(3) == 0)
-    return tryPairs(random, folder);
+  if (const uint64_t kind = random.below(6); kind < 3)
+    return kind == 0 ? tryPieces(random, folder) : tryPairs(random, folder);
   const std::string path = folder + "/vocabulary";
   data::Vocabulary vocabulary;
   std::string text = kSymbols;

@@ -162,8 +162,8 @@ void addGenerate(CLI::App &app, int &exitCode) {
       ->excludes("--prompt");
   command
       ->add_option("--vocab", options->vocabulary,
-                   "vocabulary file, of byte pairs a vocab.json with merges.txt beside it (default: the run's or that of the "
-                   "weights, else bytes)")
+                   "vocabulary file, of byte pairs a vocab.json with merges.txt beside it, or a model of sentencepiece "
+                   "(default: the run's or that of the weights, else bytes)")
       ->type_name("FILE");
   command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
   onRun(*command, exitCode, [options] { return run(*options); });

@@ -1,5 +1,6 @@
 // PNG (ISO/IEC 15948), compressed by zlib.
 #include "tools/tenon/Png.h"
+#include "runtime/base/Base64.h"
 #include <algorithm>
 #include <zlib.h>
 
@@ -53,18 +54,6 @@ std::string pngOf(size_t width, const std::vector<unsigned char> &indices, const
   return png;
 }
 
-std::string dataLink(const std::string &png) {
-  static constexpr const char *digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text = "data:image/png;base64,";
-  for (size_t i = 0; i < png.size(); i += 3) {
-    const size_t count = std::min<size_t>(3, png.size() - i);
-    uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k)
-      bits = bits << 8 | (k < count ? static_cast<unsigned char>(png[i + k]) : 0u);
-    for (size_t k = 0; k < 4; ++k)
-      text += k <= count ? digits[bits >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
+std::string dataLink(const std::string &png) { return "data:image/png;base64," + runtime::toBase64(png); }
 
 } // namespace tenon::driver

@@ -26,7 +26,10 @@ void addDataOptions(CLI::App &command, train::DataOverrides &data) {
   command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE")->excludes(heldOut);
   command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->transform(whole());
   CLI::Option *vocabulary =
-      command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
+      command
+          .add_option("--vocab", data.vocabulary,
+                      "vocabulary file: one symbol per line, vocab.json of byte pairs, or a model of sentencepiece")
+          ->type_name("FILE");
   command.add_option("--unit", data.unit, "symbols without a vocabulary file")
       ->check(CLI::IsMember({"bytes", "characters"}))
       ->excludes(vocabulary);

@@ -234,7 +234,7 @@ typedef struct tn_generator tn_generator;
 /* Reads the model's parameters at each symbol, and belongs to the unit of the model (see Threads). NULL stands for: `block` the
  * first one, `entry`, `sampling` and `stop` (a text or a symbol that ends the text) the block's, `threads` a pool of one,
  * `vocabulary` bytes. A vocabulary is a run directory, its vocabulary.json, a file with one symbol per line,
- * or of byte pairs a vocab.json with the merges.txt beside it. */
+ * a model of sentencepiece, or of byte pairs a vocab.json with the merges.txt beside it. */
 TN_API tn_error *tn_generator_create(tn_model *model, const char *block, const char *entry, const tn_sampling *sampling,
                                      const char *stop, const char *vocabulary, tn_threads *threads, tn_generator **generator);
 TN_API void tn_generator_free(tn_generator *generator);

@@ -193,8 +193,8 @@ class Model(Handle):
                   vocabulary: Optional[Path] = None,
                   threads: int = 1, **sampling: Any) -> Generator:
         """Streams text by `symbols` and `stream`. block: a generate block (default: the first); the rest replaces its settings:
-        entry, stop, greedy, temperature, top_k, top_p, limit, seed. vocabulary: a run directory, its vocabulary.json or a file of
-        symbols (default: bytes)."""
+        entry, stop, greedy, temperature, top_k, top_p, limit, seed. vocabulary: a run directory, its vocabulary.json, a file of
+        symbols or a model of sentencepiece (default: bytes)."""
         return Generator(self, Sampling.of(self, block, **sampling), block, entry, stop, vocabulary, threads)
 
     def generate(self, prompt: Union[str, bytes, Sequence[int]] = "", **settings: Any) -> str:

@@ -93,4 +93,5 @@ def main():
     save("cases.json", cases)
 
 
-main()
+if __name__ == "__main__":
+    main()
