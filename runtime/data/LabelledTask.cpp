@@ -51,6 +51,8 @@ public:
       given[kLabel].name = className();
     Status status = bindInputs(settings.name, given, inputs, binding);
     binding.at.resize(std::max(given.size(), kBack + 1), -1); // relations and relevance give no more than a label
+    if (const int rank = binding.at[kRank]; status.ok() && rank >= 0 && inputs[static_cast<size_t>(rank)].bound >= 0)
+      return inputError("the input 'rank' is an index, and ", settings.name, " gives -1 for what is given; declare it i32[B, T]");
     if (status.ok())
       status = setBatch(inputs);
     const size_t length = isTags ? kTagLen : kLen, ids = isTags ? kTagIds : kIds;

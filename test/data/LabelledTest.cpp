@@ -87,6 +87,8 @@ TEST(Labelled, PairsAsInXlnet) {
   ASSERT_TRUE(task->bind(two.tensors).ok()) << task->bind(two.tensors).message();
   ASSERT_TRUE(task->fillEvaluation(0, two.tensors).ok());
   expectRow(two, "seg", 0, {0, 0, 0, 0, 1, 1, 1});
+  Batch indices = Batch().add("rank", DataType::I32, {2, 7}, 9);
+  EXPECT_NE(errorOf(settings, indices).find("the input 'rank' is an index, and pairs gives -1"), std::string::npos);
 }
 
 TEST(Labelled, TakesPiecesOfSentencepiece) {

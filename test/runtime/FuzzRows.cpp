@@ -35,6 +35,7 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t symbols) {
     const int64_t bound = given.values == -2                                   ? T
                           : given.values == -3 || given.name.ends_with("_len") ? T + 1
                           : given.values > 0                                   ? given.values
+                          : given.name == "rank"                               ? -1 // given places have -1
                           : given.type == runtime::DataType::I32               ? 4
                                                                                : -1;
     entry.add(given.name.c_str(), given.type, shape, bound);
