@@ -242,7 +242,7 @@ inline bool bodiesMeet(const std::vector<StackInfo> &stacks, uint32_t a, uint32_
 }
 
 struct Initializer {
-  std::string kind = "constant"; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant, table
+  std::string kind = "constant"; // constant, table, or a distribution and what is done to draws: "normal add 1" (Distributions.h)
   double a = 0; // std, bound or value; fan-based kinds are resolved: a is the bound (xavier_uniform) or std (kaiming_normal)
   std::vector<double> perElement; // where the text uses `depth`: one `a` per element of the stack (row-major), else empty
   std::vector<double> table;      // table: an expression of indices, row-major over the axes of the parameter that are `along`
