@@ -22,7 +22,8 @@ public:
   static Vocabulary bytes(bool specials);
   /// The code points that occur in `text`, ascending; malformed UTF-8 counts as U+FFFD. Specials come last.
   static Vocabulary characters(std::string_view text, bool specials);
-  /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted.
+  /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted,
+  /// and a tab with that number behind each symbol.
   /// Fails on an unreadable or empty file and on a symbol that occurs twice.
   static Status readWords(const std::string &path, Vocabulary &result);
   /// That, or byte pairs: of a vocab.json by the file `merges`, or by the merges.txt beside it where that is empty; or what
@@ -46,6 +47,8 @@ public:
   bool isOfCharacters() const { return kind == Unit::Bytes || kind == Unit::Characters; }
   /// In a sentence: what encodes a word for itself puts one in front of it.
   bool wordsBeginWithBlank() const { return kind == Unit::BytePairs && pairs.isOfBytes(); }
+  /// Words that are cut into pieces ("##").
+  bool isOfPieces() const { return pieces; }
   int64_t size() const { return count; }
   /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut as BERT's are (`basicWords`, in
   /// lower case where no symbol but the specials has a capital) and into the longest known pieces (WordPiece); `<eos>` ends each
@@ -56,7 +59,7 @@ public:
   /// of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
   /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`; of byte pairs also `<s>` for cls, `</s>` for sep,
-  /// and `<|endoftext|>` or `</s>` for eod and eos.
+  /// and `</s>` or else `<|endoftext|>` for eod and eos.
   std::optional<int32_t> special(std::string_view name) const;
   /// A symbol by its spelling, such as `<|endoftext|>`.
   std::optional<int32_t> find(std::string_view symbol) const;
