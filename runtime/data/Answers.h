@@ -6,8 +6,6 @@
 
 namespace tenon::data {
 
-/// Fails where the system lacks what the functions below need.
-Status checkAnswersCanBeCompared();
 /// Lower case without punctuation, articles and superfluous blanks (SQuAD, evaluate-v1.1.py, normalize_answer).
 std::string normalizedAnswer(std::string_view text);
 /// Whether normalized answers agree, and the F1 of their words: 1 or 0 where one has none.

@@ -17,8 +17,8 @@ using runtime::counted;
 namespace {
 
 constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4, kAt = 5, kRank = 6,
-                 kBack = 7;                                          // of `single` and `pairs`
-constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3; // of `tags`
+                 kBack = 7;                                                       // of `single` and `pairs`
+constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3, kTagSeg = 4; // of `tags`
 
 class LabelledTask : public RowTask {
 public:
@@ -30,12 +30,13 @@ public:
     if (known)
       symbols = *known;
     else if (settings.vocabulary.empty())
-      symbols = Vocabulary::bytes(!isTags);
+      symbols = Vocabulary::bytes(!isTags || !settings.form.empty());
     else if (Status status = readSymbols(settings, symbols); status.failed())
       return status;
     path = pathIn(settings.folder, settings.file);
     const size_t texts = settings.name == "single" ? 1 : 2;
-    Status status = isTags ? Status() : TextForm::parse(settings.form, texts, symbols, form);
+    // Words with tags stand alone where no form says what stands around them.
+    Status status = TextForm::parse(isTags && settings.form.empty() ? "a" : settings.form, isTags ? 1 : texts, symbols, form);
     if (status.ok())
       status = readTextRows(path, isTags ? 0 : texts + 1, rows);
     if (status.ok())
@@ -70,7 +71,7 @@ public:
     uint64_t cut = 0;
     std::vector<std::pair<int32_t, int32_t>> row;
     for (const Encoded &each : encoded)
-      cut += isTags ? each.a.size() > most() : form.join(each.a, each.b, most(), row);
+      cut += form.join(each.a, each.b, most(), row);
     if (binding.T > 0 && cut > 0)
       result.push_back(concat(counted(cut, "row"), " of ", path, cut == 1 ? " has" : " have", " more than the ", most(),
                               " symbols that there is room for: the end is cut off"));
@@ -227,18 +228,22 @@ private:
   Status writeTags(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {
     const Writer write(binding, inputs);
     const Encoded &made = encoded[row];
-    const auto length = static_cast<int64_t>(std::min(made.a.size(), most()));
+    std::vector<std::pair<int32_t, int32_t>> joined;
+    form.join(made.a, {}, most(), joined);
+    const auto length = static_cast<int64_t>(joined.size()), before = static_cast<int64_t>(form.placeOfA()),
+               words = std::max<int64_t>(length - static_cast<int64_t>(form.marks()), 0);
     for (int64_t t = 0; t < binding.T; ++t) {
-      const int32_t word = t < length ? made.word[static_cast<size_t>(t)] : -1;
+      const int32_t word = t >= before && t < before + words ? made.word[static_cast<size_t>(t - before)] : -1;
       int32_t number = 0;
       if (word >= 0 && classInput() >= 0)
         if (Status status = numberOfClass(rows[row].columns[static_cast<size_t>(word) * 2 + 1],
                                           inputs[static_cast<size_t>(classInput())], number);
             status.failed())
           return status;
-      write.integer(kTagIds, b * binding.T + t, t < length ? made.a[static_cast<size_t>(t)] : pad());
+      write.integer(kTagIds, b * binding.T + t, t < length ? joined[static_cast<size_t>(t)].first : pad());
       write.integer(kTag, b * binding.T + t, number);
       write.real(kTagWeight, b * binding.T + t, word >= 0 ? 1 : 0);
+      write.integer(kTagSeg, b * binding.T + t, 0);
     }
     write.integer(kTagLen, b, length);
     return {};

@@ -18,14 +18,23 @@ public:
   Row(const Sentences &text, int64_t begin, int64_t length, bool back) : text(text), begin(begin), length(length), back(back) {}
   int64_t size() const { return length; }
   int32_t operator[](int64_t i) const { return text.tokens[place(i)]; }
-  /// Whether tokens i - 1 and i belong to different sentences.
-  bool borderBefore(int64_t i) const { return sentence(i - 1) != sentence(i); }
+  /// The first token from i >= 1 on that begins a sentence in the order of the row; size() where none does.
+  int64_t borderFrom(int64_t i) const {
+    const auto &all = text.begins;
+    const int64_t at = back ? begin + length - *(std::upper_bound(all.begin(), all.end(), begin + length - i) - 1)
+                            : *std::lower_bound(all.begin(), all.end(), begin + i) - begin;
+    return std::min(at, length);
+  }
+  /// The last one up to i, or 0.
+  int64_t borderUpTo(int64_t i) const {
+    const auto &all = text.begins;
+    const int64_t at = back ? begin + length - *std::lower_bound(all.begin(), all.end(), begin + length - i)
+                            : *(std::upper_bound(all.begin(), all.end(), begin + i) - 1) - begin;
+    return std::max<int64_t>(at, 0);
+  }
 
 private:
   int64_t place(int64_t i) const { return back ? begin + length - 1 - i : begin + i; }
-  int64_t sentence(int64_t i) const {
-    return std::upper_bound(text.begins.begin(), text.begins.end(), place(i)) - text.begins.begin();
-  }
   const Sentences &text;
   int64_t begin, length;
   bool back;
@@ -40,13 +49,9 @@ struct Pair {
 /// right of the longer.
 Pair splitPair(const Row &row, int64_t begin, int64_t total, RandomStream &random) {
   std::vector<int64_t> cuts;
-  int64_t end = begin + 1;
-  for (; end < row.size(); ++end)
-    if (row.borderBefore(end)) {
-      if (end - begin >= total)
-        break;
-      cuts.push_back(end);
-    }
+  int64_t end = row.borderFrom(begin + 1);
+  for (; end < row.size() && end - begin < total; end = row.borderFrom(end + 1))
+    cuts.push_back(end);
   Pair pair{begin, end, end, end, true};
   if (!cuts.empty())
     pair.aEnd = cuts[random.below(cuts.size())];
@@ -55,16 +60,16 @@ Pair splitPair(const Row &row, int64_t begin, int64_t total, RandomStream &rando
     int64_t length = std::max<int64_t>(1, total - (pair.aEnd - pair.aBegin));
     pair.bBegin = random.between(0, row.size() - 1 - length);
     pair.bEnd = pair.bBegin + length;
-    while (pair.bBegin > 0 && !row.borderBefore(pair.bBegin))
-      --pair.bBegin;
-    while (pair.bEnd < row.size() - 1 && !row.borderBefore(pair.bEnd))
-      ++pair.bEnd;
+    pair.bBegin = row.borderUpTo(pair.bBegin);
+    pair.bEnd = std::min(row.borderFrom(pair.bEnd), row.size() - 1);
   } else {
     pair.bBegin = pair.aEnd;
   }
-  int64_t over = (pair.aEnd - pair.aBegin) + (pair.bEnd - pair.bBegin) - total;
-  for (; over > 0; --over)
-    --(pair.aEnd - pair.aBegin > pair.bEnd - pair.bBegin ? pair.aEnd : pair.bEnd);
+  // One by one from the longer, of equals from B: first the difference, then by turns.
+  const int64_t a = pair.aEnd - pair.aBegin, b = pair.bEnd - pair.bBegin, over = std::max<int64_t>(a + b - total, 0),
+                apart = std::min(over, std::abs(a - b)), turns = over - apart;
+  pair.aEnd -= (a > b ? apart : 0) + turns / 2;
+  pair.bEnd -= (a > b ? 0 : apart) + (turns + 1) / 2;
   return pair;
 }
 

@@ -116,6 +116,16 @@ Status readSquad(const JsonValue &data, const std::string &path, Questions &resu
   return {};
 }
 
+/// Whether the first line that is not empty is a part of what goes on behind it: a brace that it does not close.
+bool beginsObject(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size()),
+               end = std::min(text.find('\n', begin), text.size());
+  std::string_view line = text.substr(begin, end - begin);
+  line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  return text.find_first_not_of(" \t\r\n", end) != std::string_view::npos && line.starts_with('{') &&
+         (line.size() == 1 || std::string_view("{[,").find(line.back()) != std::string_view::npos);
+}
+
 } // namespace
 
 Status readQuestions(const std::string &path, Questions &result) {
@@ -123,9 +133,12 @@ Status readQuestions(const std::string &path, Questions &result) {
   if (Status status = readMarkedFile(path, text); status.failed())
     return status;
   result = Questions();
-  if (auto whole = runtime::parseJson(text); whole.ok())
-    if (const JsonValue *data = listOf(*whole, "data"))
-      return readSquad(*data, path, result);
+  const auto whole = runtime::parseJson(text);
+  if (const JsonValue *data = whole.ok() ? listOf(*whole, "data") : nullptr)
+    return readSquad(*data, path, result);
+  if (beginsObject(text)) // of several lines, so that no line is a question
+    return whole.ok() ? inputError(path, ": expected an object with a list \"data\", as SQuAD has it, or an object in each line")
+                      : whole.status().in(path);
   uint64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());

@@ -46,6 +46,11 @@ uint64_t RandomStream::below(uint64_t n) {
 Permutation::Permutation(uint64_t seed, uint64_t epoch, uint64_t size) : seed(seed), epoch(epoch), size(size), halfBits(1) {
   while (halfBits < 32 && (uint64_t{1} << (2 * halfBits)) < size)
     ++halfBits;
+  if (size > kShuffled)
+    return;
+  for (uint8_t i = 0; i < size; ++i)
+    order.push_back(i);
+  RandomStream(seed, Purpose::Order, epoch).shuffle(order);
 }
 
 uint64_t Permutation::round(uint64_t value) const {
@@ -64,6 +69,8 @@ uint64_t Permutation::round(uint64_t value) const {
 }
 
 uint64_t Permutation::operator()(uint64_t index) const {
+  if (!order.empty())
+    return order[index];
   do
     index = round(index);
   while (index >= size);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace tenon::data {
 
@@ -39,14 +40,17 @@ private:
 };
 
 /// A permutation of [0, n) that is computed one element at a time: a Feistel network over the next even power of two, walked
-/// until it lands inside (Black and Rogaway 2002). `epoch` picks another permutation.
+/// until it lands inside (Black and Rogaway 2002). Its halves of a few bits are far from uniform, so that up to kShuffled
+/// elements are shuffled as a whole. `epoch` picks another permutation.
 class Permutation {
 public:
   Permutation(uint64_t seed, uint64_t epoch, uint64_t size);
   uint64_t operator()(uint64_t index) const;
 
 private:
+  static constexpr uint64_t kShuffled = 64;
   uint64_t round(uint64_t value) const;
+  std::vector<uint8_t> order; // of so few
   uint64_t seed, epoch, size;
   unsigned halfBits;
 };

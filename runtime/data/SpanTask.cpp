@@ -140,8 +140,14 @@ bool SpanTask::hasMostContext(size_t window, int64_t at) const {
 std::string SpanTask::textOf(size_t window, int64_t first, int64_t last) const {
   const size_t context = own[all[window].question].context;
   const std::vector<TextPlace> &places = contexts[context].places;
-  const size_t begin = places[static_cast<size_t>(first)].begin;
-  return data.contexts[context].substr(begin, places[static_cast<size_t>(last)].end - begin);
+  const std::string &text = data.contexts[context];
+  size_t begin = places[static_cast<size_t>(first)].begin, end = places[static_cast<size_t>(last)].end;
+  auto isInside = [&](size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  while (begin > 0 && isInside(begin)) // bytes, and byte pairs, may be parts of a character
+    --begin;
+  while (isInside(end))
+    ++end;
+  return text.substr(begin, end - begin);
 }
 
 Status SpanTask::writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {

@@ -26,11 +26,11 @@ struct InputTensor {
 /// Where the values of one input come from.
 struct SourceSetting {
   std::string input;
-  std::string file;    // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
-  std::string offsets; // arrays, ragged(values, offsets): the second file; empty: rows of one size
-  int64_t pad = 0;     // what stands behind a ragged row, or before it
-  bool fixed = false;  // arrays, fixed(values): the whole file is the input, the same in every batch
-  bool left = false;   // arrays, ragged(side = left): rows end at the last place
+  std::string file;         // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
+  std::string offsets = {}; // arrays, ragged(values, offsets): the second file; empty: rows of one size
+  int64_t pad = 0;          // what stands behind a ragged row, or before it
+  bool fixed = false;       // arrays, fixed(values): the whole file is the input, the same in every batch
+  bool left = false;        // arrays, ragged(side = left): rows end at the last place
 };
 
 /// What is masked together: single symbols, words as the vocabulary has them, units that the text marks, or of these entities.

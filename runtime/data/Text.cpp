@@ -1,4 +1,5 @@
 #include "runtime/data/Text.h"
+#include "runtime/data/Unicode.h"
 #include "runtime/data/Utf8.h"
 #include <algorithm>
 #include <cerrno>
@@ -132,7 +133,8 @@ Status readTexts(const std::vector<std::string> &patterns, Unit unit, std::strin
     std::string one;
     if (Status status = unit == Unit::Bytes ? readTextFile(path, one) : readMarkedFile(path, one); status.failed())
       return status;
-    if (Status status = unit == Unit::Characters ? checkCharacters(path, one) : Status(); status.failed())
+    const bool cutsCharacters = unit == Unit::Characters || unit == Unit::Words;
+    if (Status status = cutsCharacters ? checkCharacters(path, one) : Status(); status.failed())
       return status;
     if (!text.empty() && text.back() != '\n')
       text += '\n';
@@ -154,6 +156,21 @@ static size_t startOfBlanks(std::string_view text, size_t begin, size_t last) {
   return word == std::string_view::npos ? last + 1 : begin + word + 1;
 }
 
+/// The last place up to `end` that a word ends in front of: at a blank, and of word pieces at a mark or an ideograph, each of
+/// which is a word; behind `end`, the first blank or the end of the text, where there is none.
+static size_t borderOfWords(const Vocabulary &vocabulary, std::string_view text, size_t begin, size_t end) {
+  constexpr std::string_view kBlanks = " \t\n\v\f\r";
+  for (size_t at = end - 1; at > begin; --at) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
+      continue;
+    size_t next = at;
+    const char32_t c = decodeCodePoint(text, next);
+    if (kBlanks.find(text[at]) != std::string_view::npos || (vocabulary.isOfPieces() && (isPunctuation(c) || isIdeograph(c))))
+      return at;
+  }
+  return std::min(text.find_first_of(kBlanks, end), text.size());
+}
+
 /// Where pieces of sentencepiece may be cut: the last blank for itself between letters or digits; `end` where there is none.
 static size_t lastBlank(std::string_view text, size_t begin, size_t end) {
   auto isInWord = [&](size_t at) {
@@ -172,12 +189,14 @@ static size_t endOfPart(const Vocabulary &vocabulary, std::string_view text, siz
   next = text.size();
   if (text.size() - begin <= kPart)
     return next;
-  // Cut behind a line end, else behind the block: an over-long line of words may be cut once in a megabyte.
+  // Cut behind a line end, else where no word goes on.
   const Unit unit = vocabulary.unit();
   const size_t line = text.rfind('\n', begin + kPart);
   size_t end = line != std::string_view::npos && line >= begin ? line + 1 : begin + kPart;
   if (unit == Unit::BytePairs && line != std::string_view::npos && line > begin)
     end = startOfBlanks(text, begin, line); // blanks in front of a word belong together
+  if (unit == Unit::Words && text[end - 1] != '\n')
+    end = borderOfWords(vocabulary, text, begin, end);
   const bool isPieces = unit == Unit::SentencePieces;
   if (isPieces)
     end = lastBlank(text, begin, begin + kPart);
@@ -238,26 +257,41 @@ Status splitLines(const Vocabulary &vocabulary, std::string_view text, Encode en
   return {};
 }
 
-/// The tokens of one unit, and what is known of each.
+/// Of each byte whether its word begins with a capital; words as `basicWords` has them, whose marks and ideographs have none.
+std::vector<bool> capitalsOf(std::string_view text) {
+  std::vector<bool> result(text.size());
+  bool inside = false, capital = false;
+  for (size_t offset = 0; offset < text.size();) {
+    const size_t begin = offset;
+    const char32_t c = decodeCodePoint(text, offset);
+    const bool isPart = !isWhiteSpace(c) && !isPunctuation(c) && !isIdeograph(c) && !isControl(c);
+    capital = isPart && (inside ? capital : isUpperCase(c));
+    inside = isPart;
+    std::fill(result.begin() + static_cast<std::ptrdiff_t>(begin), result.begin() + static_cast<std::ptrdiff_t>(offset), capital);
+  }
+  return result;
+}
+
+/// The tokens of one unit, and what is known of each. Blanks around [[ and ]] belong to it: byte pairs have one in front of a
+/// word.
 Status encodeUnit(const Vocabulary &vocabulary, std::string_view unit, bool lower, std::vector<int32_t> &ids,
                   std::vector<uint8_t> &facts) {
-  uint8_t fact = 0;
-  if (unit.size() >= 4 && unit.starts_with("[[") && unit.ends_with("]]")) {
-    unit = unit.substr(2, unit.size() - 4);
-    fact = Sentences::Entity;
-  }
-  auto isBlank = [](char c) { return c == ' '; };
-  for (size_t begin = 0; begin < unit.size();) {
-    size_t end = begin + 1;
-    while (end < unit.size() && isBlank(unit[end]) == isBlank(unit[begin]))
-      ++end;
-    const std::string_view piece = unit.substr(begin, end - begin);
-    const bool capital = piece[0] >= 'A' && piece[0] <= 'Z';
-    if (Status status = lower ? vocabulary.encode(lowerCase(piece), ids) : vocabulary.encode(piece, ids); status.failed())
-      return status;
-    for (; facts.size() < ids.size(); fact |= Sentences::GoesOn)
-      facts.push_back(static_cast<uint8_t>(fact | (capital ? Sentences::Capital : 0)));
-    begin = end;
+  const size_t open = std::min(unit.find_first_not_of(' '), unit.size()), close = unit.find_last_not_of(' ') + 1;
+  const std::string_view inner = unit.substr(open, std::max(open, close) - open);
+  const bool entity = inner.size() >= 4 && inner.starts_with("[[") && inner.ends_with("]]");
+  const std::string text =
+      entity ? runtime::concat(unit.substr(0, open), inner.substr(2, inner.size() - 4), unit.substr(close)) : std::string(unit);
+  const std::vector<bool> capitals = capitalsOf(text);
+  std::vector<TextPlace> places;
+  if (Status status = vocabulary.encode(lower ? lowerCase(text) : text, ids, &places); status.failed())
+    return status;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto at = capitals.begin();
+    const bool capital =
+        std::find(at + static_cast<std::ptrdiff_t>(places[i].begin), at + static_cast<std::ptrdiff_t>(places[i].end), true) !=
+        at + static_cast<std::ptrdiff_t>(places[i].end);
+    facts.push_back(static_cast<uint8_t>((entity ? Sentences::Entity : 0) | (i > 0 ? Sentences::GoesOn : 0) |
+                                         (capital ? Sentences::Capital : 0)));
   }
   return {};
 }

@@ -48,7 +48,7 @@ struct Sentences {
   enum Fact : uint8_t {
     GoesOn = 1,  // it goes on the unit of the token before it
     Entity = 2,  // its unit is an entity
-    Capital = 4, // its word begins with a capital
+    Capital = 4, // its word begins with a capital letter
   };
   int64_t count() const { return static_cast<int64_t>(begins.size()) - 1; }
   int64_t length(int64_t sentence) const {

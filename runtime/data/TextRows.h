@@ -30,6 +30,7 @@ public:
   /// The symbols beside the texts, and how many symbols stand in front of b and of a symbol where a has so many and b as well;
   /// nothing where there is no such symbol.
   size_t marks() const;
+  size_t placeOfA() const { return *placeOf(kFirst, 0, 0); } // of one text
   size_t placeOfB(size_t a) const { return *placeOf(kSecond, a, 0); }
   std::optional<size_t> placeOf(int32_t symbol, size_t a, size_t b) const;
   /// Whether <cls> stands last, as XLNet has it.

@@ -93,6 +93,9 @@ public:
                                 places - 1, " symbols and an end, which is all that ", axis, " = ", places,
                                 " has room for: only the beginning is read"));
     }
+    if (pad != 0 && binding.at[kLabel] >= 0 && part == Part::Training)
+      result.push_back(concat("<pad> is the symbol ", pad, ": a loss leaves it out by `label != ", pad,
+                              "`; `label != 0` leaves out another symbol, and counts the filling"));
     return result;
   }
 
@@ -100,13 +103,19 @@ private:
   /// Bytes and characters of a text are never 0 or 1.
   Status findMarks() {
     const bool marked = !symbols.isOfCharacters();
-    pad = symbols.special("pad").value_or(0);
-    const std::optional<int32_t> found = symbols.special("eos");
+    const std::optional<int32_t> filling = symbols.special("pad"), found = symbols.special("eos");
+    if (marked && !filling)
+      return inputError("the vocabulary '", settings.vocabulary,
+                        "' has no symbol to fill rows with, whose places a loss leaves out; translation needs <pad>, best in the "
+                        "first line: losses that compare the label with 0 need it there");
+    pad = filling.value_or(0);
     if (marked && !found)
       return inputError("the vocabulary '", settings.vocabulary,
                         "' has no symbol for the end of a text; translation needs <eos>");
     end = found.value_or(1);
-    return {};
+    return end != pad ? Status()
+                      : inputError("the vocabulary '", settings.vocabulary, "' has one symbol, ", end,
+                                   ", for the end of a text and for what fills a row; translation needs two, <eos> and <pad>");
   }
 
   /// Batches of a training are of one length each.

@@ -21,7 +21,9 @@ bool isWhiteSpace(char32_t c) {
   return (c >= 9 && c <= 13) || c == 0x85 || (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP);
 }
 
-bool isUpperCase(char32_t c) { return categoryOf(c) == UTF8PROC_CATEGORY_LU; }
+bool isUpperCase(char32_t c) { return lowerCaseOf(c) != c; }
+
+char32_t lowerCaseOf(char32_t c) { return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))); }
 
 bool isPunctuation(char32_t c) {
   if ((c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126))
@@ -46,7 +48,7 @@ bool isControl(char32_t c) {
 void appendBare(char32_t c, std::vector<char32_t> &result) {
   std::array<utf8proc_int32_t, 32> parts; // the longest canonical decomposition has 4 characters
   int boundary = 0;
-  const auto lower = utf8proc_tolower(static_cast<utf8proc_int32_t>(c));
+  const auto lower = static_cast<utf8proc_int32_t>(lowerCaseOf(c));
   const auto count = utf8proc_decompose_char(lower, parts.data(), parts.size(), UTF8PROC_DECOMPOSE, &boundary);
   for (utf8proc_ssize_t i = 0; i < count; ++i)
     if (const auto part = static_cast<char32_t>(parts[static_cast<size_t>(i)]); categoryOf(part) != UTF8PROC_CATEGORY_MN)

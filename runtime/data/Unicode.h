@@ -9,7 +9,9 @@ namespace tenon::data {
 bool isLetter(char32_t c);     // categories L*
 bool isNumber(char32_t c);     // categories N*
 bool isWhiteSpace(char32_t c); // the property White_Space
-bool isUpperCase(char32_t c);  // category Lu
+/// Has a small letter; ℝ (U+211D) of category Lu has none, and stands in vocabularies without capitals.
+bool isUpperCase(char32_t c);
+char32_t lowerCaseOf(char32_t c);
 /// As BERT's tokenizer (google-research/bert, tokenization.py) has them: categories P* and what is no letter or digit of ASCII;
 /// characters of Chinese, Japanese kanji too; categories C* but for tab and line ends.
 bool isPunctuation(char32_t c);

@@ -23,6 +23,7 @@ bool isBlank(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13); }
 size_t charactersOf(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
+Status notUtf8(size_t byte) { return inputError("it is not UTF-8: its byte ", byte, " belongs to no character"); }
 bool isWordPoint(char32_t c) { return c >= 128 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
 
 } // namespace
@@ -97,6 +98,13 @@ Status Vocabulary::readWords(const std::string &path, Vocabulary &result) {
       line.remove_suffix(1);
     if (line.empty() && rest.empty())
       break;
+    if (const size_t tab = line.find('\t'); tab != std::string_view::npos) { // Baidu's: the symbol, a tab and its id
+      if (line.substr(tab + 1) != std::to_string(result.symbols.size()))
+        return inputError("the vocabulary file ", path, " has a tab in line ", result.symbols.size() + 1,
+                          "; expected a symbol in each line, or a symbol, a tab and the number of its line from 0, here ",
+                          result.symbols.size());
+      line = line.substr(0, tab);
+    }
     if (malformedAt(line)) // the copy that a run keeps is JSON, and could not be read again
       return inputError("the vocabulary file ", path, " is not UTF-8 in line ", result.symbols.size() + 1,
                         "; convert it, and the texts with it");
@@ -178,10 +186,10 @@ std::optional<int32_t> Vocabulary::special(std::string_view name) const {
   if (kind == Unit::BytePairs || kind == Unit::SentencePieces)
     for (const auto &[asked, symbol] : {std::pair("cls", "<s>"),
                                         {"sep", "</s>"},
+                                        {"eod", "</s>"}, // of RoBERTa and BART, which have GPT-2's as a symbol beside it
                                         {"eod", "<|endoftext|>"},
-                                        {"eod", "</s>"},
-                                        {"eos", "<|endoftext|>"},
-                                        {"eos", "</s>"}})
+                                        {"eos", "</s>"},
+                                        {"eos", "<|endoftext|>"}})
       if (auto id = name == asked ? find(symbol) : std::nullopt)
         return id;
   return find("[" + upper + "]");
@@ -252,7 +260,7 @@ Status Vocabulary::encodeCharacters(std::string_view text, std::vector<int32_t> 
     const size_t begin = offset;
     char32_t c = decodeCodePoint(text, offset);
     if (isMalformed(c, offset - begin))
-      return inputError("it is not UTF-8: its byte " + std::to_string(begin) + " belongs to no character");
+      return notUtf8(begin);
     auto at = std::lower_bound(points.begin(), points.end(), c);
     if (at == points.end() || *at != c) {
       std::string spelling;
@@ -341,12 +349,18 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, s
   case Unit::Characters:
     return encodeCharacters(text, result, places);
   case Unit::BytePairs:
+    if (!pairs.isOfBytes())
+      break;
     return pairs.encode(text, result, places);
   case Unit::SentencePieces:
     return sentence.encode(text, result, places);
   case Unit::Words:
     break;
   }
+  if (const auto bad = malformedAt(text)) // cutting words would leave it out
+    return notUtf8(*bad);
+  if (kind == Unit::BytePairs)
+    return pairs.encode(text, result, places);
   return pieces ? encodePieces(text, result, places) : encodeWords(text, result, places);
 }
 

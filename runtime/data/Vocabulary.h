@@ -23,7 +23,8 @@ public:
   static Vocabulary bytes(bool specials);
   /// The code points that occur in `text`, ascending; malformed UTF-8 counts as U+FFFD. Specials come last.
   static Vocabulary characters(std::string_view text, bool specials);
-  /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted.
+  /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted,
+  /// and a tab with that number behind each symbol.
   /// Fails on an unreadable or empty file and on a symbol that occurs twice.
   static Status readWords(const std::string &path, Vocabulary &result);
   /// A model of sentencepiece. Fails on any other file.
@@ -53,6 +54,8 @@ public:
   }
   /// What encodes a part of a text that stands behind a blank must leave that out: it comes in front of every text.
   bool textsBeginWithBlank() const { return kind == Unit::SentencePieces && sentence.addsBlank(); }
+  /// Words that are cut into pieces ("##").
+  bool isOfPieces() const { return pieces; }
   int64_t size() const { return count; }
   /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut as BERT's are (`basicWords`, in
   /// lower case where no symbol but the specials has a capital) and into the longest known pieces (WordPiece), but for [MASK] and
@@ -63,7 +66,7 @@ public:
   /// of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
   /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`; of byte pairs and pieces of sentencepiece also
-  /// `<s>` for cls, `</s>` for sep, and `<|endoftext|>` or `</s>` for eod and eos.
+  /// `<s>` for cls, `</s>` for sep, and `</s>` or else `<|endoftext|>` for eod and eos.
   std::optional<int32_t> special(std::string_view name) const;
   /// A symbol by its spelling, such as `<|endoftext|>`.
   std::optional<int32_t> find(std::string_view symbol) const;

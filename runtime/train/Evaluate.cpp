@@ -35,6 +35,28 @@ Counted countedOf(const data::DataTask &task, uint64_t batch, int64_t rows) {
   return counted;
 }
 
+/// Whether a number needs values of whole rows, such as the sum of lengths.
+bool needsRows(const runtime::AverageInfo &average, const std::vector<TensorInfo> &outputs) {
+  using Kind = runtime::AverageInfo::Kind;
+  const bool isPart =
+      average.kind == Kind::Sum || average.kind == Kind::Greatest || average.kind == Kind::Least || average.kind == Kind::Count;
+  const TensorInfo *part = isPart ? &outputs[static_cast<size_t>(average.output)] : nullptr;
+  return (part && part->rows >= 0 && part->places < 0) ||
+         std::any_of(average.operands.begin(), average.operands.end(),
+                     [&](const runtime::AverageInfo &operand) { return needsRows(operand, outputs); });
+}
+
+/// Windows that overlap leave places out, which a value of a whole row has in it.
+Status checkOverlap(const std::vector<TensorInfo> &outputs) {
+  for (const TensorInfo &output : outputs)
+    if (output.average && needsRows(*output.average, outputs))
+      return runtime::usageError("--stride leaves out the places of a window that another one has predicted, and ",
+                                 output.metric ? "the metric '" : "the loss '", output.name,
+                                 "' takes something of each row as a whole, such as sum(len); make it of places, such as "
+                                 "sum(where(iota[T]() < len, 1, 0)), or evaluate without --stride");
+  return {};
+}
+
 } // namespace
 
 int entropyOutput(const runtime::Context &context, const data::DataTask &task) {
@@ -130,12 +152,15 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   Totals totals(context);
   context.resetStates();
   for (uint64_t i = 0; i < batches && !(stop && stop()); ++i) {
-    if (Status status = feeder.fillEvaluation(i); status.failed())
-      return status;
+    Counted counted = countedOf(task, i, rows);
+    Status fits = counted.first.empty() ? Status() : checkOverlap(context.entry().outputs);
+    if (fits.ok())
+      fits = feeder.fillEvaluation(i);
+    if (fits.failed())
+      return fits;
     context.setStep(i);
     if (Status status = context.run(); status.failed())
       return status;
-    Counted counted = countedOf(task, i, rows);
     if (counted.rows >= rows)
       counted.rows = -1;
     if (counted.places >= places)

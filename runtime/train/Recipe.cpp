@@ -153,10 +153,20 @@ namespace {
 
 /// The place of the file that --data NAME=FILE means; null if the task has none of that name.
 std::string *fileOf(data::TaskSettings &task, const std::string &name) {
+  for (auto [setting, file] : {std::pair("file", &task.file), {"source", &task.sourceText}, {"target", &task.targetText}})
+    if (name == setting && task.name != "arrays" && !file->empty())
+      return file;
   for (data::SourceSetting &source : task.sources)
     if (task.name == "arrays" && (source.input == name || (source.input + ".offsets" == name && !source.offsets.empty())))
       return source.input == name ? &source.file : &source.offsets;
   return nullptr;
+}
+
+/// What names other files for a task that is not arrays.
+const char *otherFilesOf(const data::TaskSettings &task) {
+  return !task.sourceText.empty() ? "; --data source=FILE and --data target=FILE replace its files"
+         : !task.file.empty()     ? "; --data file=FILE replaces its file"
+                                  : "; --text replaces its text";
 }
 
 /// --data: other files for the inputs, and another folder for all relative paths.
@@ -177,7 +187,7 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
                                                            : fileOf(recipe.data, name);
     if (!place)
       return runtime::usageError("--data ", name, "=", file, ": the data task ", recipe.data.name, " has no file for '", name,
-                                 "'", recipe.data.name == "arrays" ? "" : "; --text replaces its text");
+                                 "'", recipe.data.name == "arrays" ? "" : otherFilesOf(recipe.data));
     *place = file;
   }
   const bool arrays = recipe.data.name == "arrays";
@@ -188,8 +198,8 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
 
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!(recipe.data.sourceText + recipe.data.file).empty() && !(overrides.text.empty() && overrides.validText.empty()))
-    return runtime::usageError("the data task ", recipe.data.name,
-                               " reads no plain text; --data FOLDER says where its files are");
+    return runtime::usageError("the data task ", recipe.data.name, " reads no plain text", otherFilesOf(recipe.data),
+                               ", --data FOLDER says where its files are");
   if (!overrides.text.empty())
     recipe.data.texts = {overrides.text};
   for (auto [given, option, setting] :

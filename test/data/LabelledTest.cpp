@@ -172,6 +172,27 @@ TEST(Labelled, TagsAtTheFirstPieces) {
     EXPECT_EQ(batch.real("weight", i), weights[i]);
 }
 
+/// "[CLS] words [SEP]", whose tags count nothing; of a row that is too long the last words are cut off.
+TEST(Labelled, TagsInAForm) {
+  TaskSettings settings = settingsOf("tags", "a X\nbx Y\n\nc X\nb Y\na Y\nb X\n");
+  settings.form = "[CLS] a [SEP]";
+  auto task = made(settings);
+  Batch batch =
+      Batch().add("ids", DataType::I32, {2, 5}, 8).add("len", DataType::I32, {2}, 6).add("seg", DataType::I32, {2, 5}, 2);
+  batch.add("tag", DataType::I32, {2, 5}, 2).add("weight", DataType::F32, {2, 5});
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {2, 4, 5, 7, 3});
+  expectRow(batch, "tag", 0, {0, 0, 1, 0, 0});
+  expectRow(batch, "ids", 1, {2, 6, 5, 4, 3});
+  expectRow(batch, "tag", 1, {0, 0, 1, 1, 0});
+  expectRow(batch, "seg", 0, {0, 0, 0, 0, 0});
+  expectRow(batch, "len", 0, {5, 5});
+  const float weights[] = {0, 1, 1, 0, 0, 0, 1, 1, 1, 0};
+  for (int64_t i = 0; i < 10; ++i)
+    EXPECT_EQ(batch.real("weight", i), weights[i]) << i;
+}
+
 TEST(Labelled, WhatIsRefused) {
   EXPECT_NE(
       errorOf(settingsOf("single", "yes\ta\nno\n"), batchOf(1, 4, 2)).find("labelled.tsv:2: expected a label, a tab and a text"),

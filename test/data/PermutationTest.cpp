@@ -1,6 +1,7 @@
 // XLNet's data: ranks against the mask rules of data_utils._local_perm, spans, segments, reuse.
 #include "Batch.h"
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <set>
 
@@ -246,4 +247,18 @@ TEST(Permutation, EvaluationsCoverTheTail) {
       EXPECT_NE(before.bytes(), batch.bytes());
     }
   }
+}
+
+/// Ends of sentences are found, not walked to: a text of one line has none, and each row would walk through all of it (70 s).
+TEST(Permutation, LongLinesCostNoMore) {
+  std::string text(4 << 20, 'a');
+  for (size_t i = 0; i < text.size(); i += 5)
+    text[i] = ' ';
+  auto task = makeOrFail(settings(true), text, Vocabulary::bytes(true));
+  Batch batch = inputs();
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  const std::clock_t begin = std::clock();
+  for (uint64_t i = 0; i < 250; ++i)
+    ASSERT_TRUE(task->fill(i, batch.tensors).ok());
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10);
 }

@@ -77,6 +77,24 @@ TEST(Recipe, TasksAndTheirKeywords) {
   EXPECT_EQ(recipe->data.unit, tenon::data::Unit::Characters);
 }
 
+TEST(Recipe, FilesOfLines) {
+  const std::string pairs = R"("data": {"call": "pairs", "args": [], "keywords": {"file": "train.tsv", "held_out": 0.1}})",
+                    lines = R"("data": {"call": "translation", "args": [], "keywords": {"source": "a.en", "target": "a.de"}})";
+  DataOverrides overrides;
+  overrides.files = {{"file", "/here/other.tsv"}};
+  auto recipe = readRecipe(manifestOf(pairs), overrides, std::nullopt);
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  EXPECT_EQ(filesOf(recipe->data), (std::vector<std::string>{"/here/other.tsv"}));
+  EXPECT_NE(errorOf(lines, overrides).find("--data source=FILE and --data target=FILE"), std::string::npos);
+  overrides.files = {{"target", "/here/b.de"}};
+  recipe = readRecipe(manifestOf(lines), overrides, std::nullopt);
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  EXPECT_EQ(filesOf(recipe->data), (std::vector<std::string>{"a.en", "/here/b.de"}));
+  overrides.files.clear();
+  overrides.validText = "book.txt";
+  EXPECT_NE(errorOf(pairs, overrides).find("reads no plain text; --data file=FILE"), std::string::npos);
+}
+
 TEST(Recipe, OwnFiles) {
   const std::string data =
       R"("data": {"call": "arrays", "args": [], "keywords": {"ids": {"call": "ragged", "args": [], "keywords": {"values": "i.npy",

@@ -202,6 +202,33 @@ TEST(Spans, QuestionsWithoutAnAnswer) {
   EXPECT_EQ(judged.result().all.exact, 100);
 }
 
+/// evaluate-v1.1.py finds no words in common where normalization leaves none: f1 is 0 where exact match is 1.
+TEST(Spans, AnAnswerThatIsAnArticle) {
+  std::unique_ptr<DataTask> task;
+  ASSERT_TRUE(makeTask(settingsOf("squad", line("a", 0, "a b c")), Part::HeldOut, nullptr, task).ok());
+  Batch batch = batchOf(1, 8);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  AnswerSearch search(*task->spans());
+  const std::vector<double> scores = {-9, -9, -9, -9, 9, -9, -9, -9};
+  search.add(0, scores, scores);
+  EXPECT_EQ(search.result().all.exact, 100);
+  EXPECT_EQ(search.result().all.f1, 0);
+}
+
+/// Symbols are bytes: an answer has whole characters.
+TEST(Spans, AnswersAreText) {
+  TaskSettings settings = settingsOf("squad", line("b", 1, "\u00E9b\u00E9"));
+  settings.vocabulary.clear();
+  settings.question = 1;
+  std::unique_ptr<DataTask> task;
+  ASSERT_TRUE(makeTask(settings, Part::HeldOut, nullptr, task).ok());
+  Batch batch = Batch().add("ids", DataType::I32, {1, 9}, 264).add("start", DataType::I32, {1}, 9);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  EXPECT_EQ(task->spans()->textOf(0, 1, 3), "\u00E9b\u00E9");
+  EXPECT_EQ(task->spans()->textOf(0, 0, 0), "\u00E9");
+  EXPECT_EQ(task->spans()->textOf(0, 2, 2), "b");
+}
+
 TEST(Spans, AnswersAreComparedAsSquadDoes) {
   EXPECT_EQ(normalizedAnswer("The  Cat, an  \"A-team\"!"), "cat ateam");
   EXPECT_EQ(normalizedAnswer("\xC3\x89"
@@ -211,6 +238,8 @@ TEST(Spans, AnswersAreComparedAsSquadDoes) {
   EXPECT_EQ(normalizedAnswer("\xC4\xB9 \xD4\xB1"), "\xC4\xBA \xD5\xA1"); // of Latin and Armenian
   EXPECT_EQ(normalizedAnswer("a b an c"), "b c");
   EXPECT_EQ(normalizedAnswer("theatre"), "theatre");
+  EXPECT_EQ(normalizedAnswer("10\u202Fkm\u205Fa\u1680b"), "10 km b"); // blanks, as Python has them
+  EXPECT_EQ(normalizedAnswer("a\u00B2 a\u0301"), "a\u00B2 \u0301");   // a number goes on a word, an accent does not
   EXPECT_TRUE(isExactMatch("the U.S.", "US"));
   EXPECT_FALSE(isExactMatch("US", "USA"));
   EXPECT_DOUBLE_EQ(wordF1("a red red fox", "red fox runs"), 2. / 3);
@@ -230,6 +259,10 @@ TEST(Spans, SquadsOwnFormAndWhatIsRefused) {
       errorOf(settingsOf("squad", line("cx d", 5) + line("cx d", 4))).find("spans-file.txt:2: the answer \"cx d\" does not"),
       std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", "\n{\"question\": \"a\"}\n")).find("spans-file.txt:2: expected an object with"),
+            std::string::npos);
+  const std::string damaged = errorOf(settingsOf("squad", "{\n \"version\": \"1.1\",\n \"data\": [\n  {]\n}\n"));
+  EXPECT_TRUE(damaged.find("near byte 36") != std::string::npos) << damaged;
+  EXPECT_NE(errorOf(settingsOf("squad", "{\n \"version\": \"1.1\"\n}\n")).find("expected an object with a list \"data\""),
             std::string::npos);
   const std::string impossible = R"({"context": "a", "question": "b", "is_impossible": true, )";
   EXPECT_NE(errorOf(settingsOf("squad", impossible + R"("answers": {"text": ["a"], "answer_start": [0]}})"))

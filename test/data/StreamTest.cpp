@@ -1,6 +1,7 @@
 #include "Batch.h"
 #include "runtime/data/Random.h"
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -46,6 +47,18 @@ TEST(Random, PermutationTakesEveryPlaceOnce) {
     for (uint64_t i = 0; i < size; ++i)
       EXPECT_EQ(first[i], i);
   }
+}
+
+TEST(Random, OrdersOfFewRowsAreUniform) {
+  std::map<std::vector<uint64_t>, int> counts;
+  constexpr int kEpochs = 60000;
+  for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    const Permutation order(7, epoch, 5);
+    ++counts[{order(0), order(1), order(2), order(3), order(4)}];
+  }
+  EXPECT_EQ(counts.size(), 120u);
+  for (const auto &[order, count] : counts)
+    EXPECT_NEAR(count, kEpochs / 120, 112); // five deviations of the binomial: 22
 }
 
 TEST(Random, BelowIsUniform) {

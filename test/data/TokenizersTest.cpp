@@ -70,6 +70,33 @@ TEST(BytePairs, KnowSpecialsAndWords) {
   EXPECT_EQ(back, "the zebras , existed");
 }
 
+/// RoBERTa's and BART's files have GPT-2's end of a text beside their own.
+TEST(BytePairs, EndWithTheirOwnSymbol) {
+  std::string text;
+  ASSERT_TRUE(readTextFile(folder + "/roberta/vocab.json", text).ok());
+  const std::string size = std::to_string(vocabularyOf("roberta/vocab.json").size());
+  text.insert(text.find_last_of('}'), ", \"<|endoftext|>\": " + size);
+  const std::string path = testing::TempDir() + "roberta-and-gpt2.json";
+  std::ofstream(path) << text;
+  Vocabulary both;
+  ASSERT_TRUE(Vocabulary::read(path, folder + "/roberta/merges.txt", both).ok());
+  EXPECT_EQ(std::to_string(both.find("<|endoftext|>").value_or(-1)), size);
+  EXPECT_EQ(both.special("eos"), 2);
+  EXPECT_EQ(both.special("eod"), 2);
+}
+
+/// Units are cut as any other text: a blank belongs to the word behind it, between units, too.
+TEST(BytePairs, UnitsAreCutAsTexts) {
+  const Vocabulary vocabulary = vocabularyOf("gpt2/vocab.json");
+  Sentences units, whole;
+  ASSERT_TRUE(splitUnits(vocabulary, "In the\t [[beginning was]]\t the word\n", false, units).ok());
+  ASSERT_TRUE(splitSentences(vocabulary, "In the beginning was the word\n", false, whole).ok());
+  ASSERT_EQ(units.tokens.size(), whole.tokens.size());
+  ASSERT_EQ(units.facts.size(), static_cast<size_t>(whole.tokens.size()));
+  for (int64_t i = 0; i < whole.tokens.size(); ++i)
+    EXPECT_EQ(units.tokens[i], whole.tokens[i]) << i;
+}
+
 TEST(BytePairs, PlacesAreThoseOfTheText) {
   const std::string text = "In  the béginning";
   std::vector<int32_t> ids;

@@ -101,9 +101,24 @@ TEST(Translation, EachPairOnceInAnEpochInAnyOrder) {
   EXPECT_EQ(second, first);
 }
 
+/// A loss that leaves out label 0 would leave out a word, and count what fills the rows.
+TEST(Translation, AnotherNumberOfPadIsSaid) {
+  for (const char *words : {"<pad>\n<eos>\na\n", "<eos>\n<pad>\na\n"}) {
+    std::unique_ptr<DataTask> task;
+    ASSERT_TRUE(makeTask(settingsOf("a\n", "a\n", words), Part::Training, nullptr, task).ok());
+    Batch batch = batchOf(1, 3);
+    ASSERT_TRUE(task->bind(batch.tensors).ok());
+    const std::vector<std::string> notes = task->notes();
+    ASSERT_EQ(notes.size(), words[1] == 'e' ? 1u : 0u);
+    if (!notes.empty())
+      EXPECT_NE(notes[0].find("`label != 1`"), std::string::npos) << notes[0];
+  }
+}
+
 TEST(Translation, WhatIsRefused) {
   EXPECT_NE(errorOf(settingsOf("a\nb\n", "a\n")).find("they have 1 and 2 lines"), std::string::npos);
-  EXPECT_NE(errorOf(settingsOf("a\n", "a\n", "a\nb\n")).find("translation needs <eos>"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("a\n", "a\n", "<pad>\na\nb\n")).find("translation needs <eos>"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("a\n", "a\n", "a\nb\n<eos>\n")).find("translation needs <pad>"), std::string::npos);
   EXPECT_NE(errorOf(settingsOf("a\n", "b\n", "<eos>\n<pad>\na\n")).find("target.txt:1"), std::string::npos); // no <unk>
   EXPECT_NE(errorOf(settingsOf(std::string("a\nb\x01\n"), "a\nb\n")).find("source.txt:2"), std::string::npos);
   EXPECT_NE(errorOf(settingsOf("", "")).find("has no rows"), std::string::npos);

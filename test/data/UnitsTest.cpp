@@ -163,6 +163,23 @@ TEST(Units, EachUnitIsDrawnByItself) {
   EXPECT_NEAR(real / rows, 0.45, 0.1) << "half of the pairs are real, but none of a single sentence";
 }
 
+/// Each symbol as a digit: 1 goes on its unit, 2 is of an entity, 4 of a word with a capital.
+TEST(Units, FactsOfSymbols) {
+  auto factsOf = [](const std::string &line) {
+    Sentences sentences;
+    EXPECT_TRUE(splitUnits(Vocabulary::bytes(true), line, true, sentences).ok());
+    std::string facts;
+    for (uint8_t fact : sentences.facts)
+      facts += static_cast<char>('0' + fact);
+    return facts;
+  };
+  EXPECT_EQ(factsOf("(Ab) c,De\tf"), std::string("0") + "55" + "1" + "1" + "1" + "1" + "55" + "0");
+  EXPECT_EQ(factsOf("x\t [[Ab c]]"), std::string("0") + "2" + "77" + "33"); // with a blank in front
+  EXPECT_EQ(factsOf("[[a]] \t[b]"), std::string("23") + "011");
+  EXPECT_EQ(factsOf("\xC3\x89z \xC3\xA9"), std::string("455") + "1" + "11"); // capital and small e with an accent
+  EXPECT_EQ(factsOf("iP 3D"), std::string("01") + "1" + "11");
+}
+
 TEST(Units, CapitalsAndWhatTheDocumentHasElsewhere) {
   TaskSettings one = settings("ernie_masks");
   one.rate = 0;

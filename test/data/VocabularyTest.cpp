@@ -91,6 +91,31 @@ TEST(Vocabulary, WordPieces) {
   EXPECT_TRUE(vocabulary.continuesWord(5, 6) && vocabulary.startsWord(9, 8));
 }
 
+// bert-base-uncased has U+211D, a letter of category Lu that has no small one.
+TEST(Vocabulary, SymbolsWithoutASmallLetterAreNoCapitals) {
+  const std::string real = "\xE2\x84\x9D", accented = "caf\xC3\xA9";
+  const std::string symbols = "[PAD]\n[UNK]\nthe\ncafe\n##s\n" + real + "\n";
+  EXPECT_EQ(encoded(readOrFail(symbols), "The C" + accented.substr(1) + "s " + real), (std::vector<int32_t>{2, 3, 4, 5}));
+  EXPECT_EQ(encoded(readOrFail(symbols + "The\n"), "The " + accented), (std::vector<int32_t>{6, 1})) << "one with capitals";
+}
+
+TEST(Vocabulary, ATabAndTheNumberOfTheLine) {
+  EXPECT_EQ(encoded(readOrFail("[UNK]\t0\r\na\t1\n##b\t2\n"), "ab a c"), (std::vector<int32_t>{1, 2, 1, 0}));
+  Vocabulary vocabulary;
+  const std::string message = Vocabulary::read(writeFile("[UNK]\t0\na\t7\n"), "", vocabulary).message();
+  EXPECT_NE(message.find("has a tab in line 2; expected"), std::string::npos) << message;
+}
+
+TEST(Vocabulary, WordsOfBadTextAreRefused) {
+  std::vector<int32_t> ids;
+  EXPECT_EQ(readOrFail("[UNK]\na\n##b\n").encode("a a\xE9", ids).message(),
+            "it is not UTF-8: its byte 3 belongs to no character");
+  std::string text;
+  const std::string path = writeFile("a\n\xE9");
+  EXPECT_NE(readTexts({path}, Unit::Words, text).message().find("its byte 2 (0xE9)"), std::string::npos);
+  EXPECT_TRUE(readTexts({path}, Unit::Bytes, text).ok());
+}
+
 TEST(Vocabulary, SavedAndRestored) {
   for (const Vocabulary &vocabulary :
        {Vocabulary::bytes(true), Vocabulary::bytes(false), Vocabulary::characters("h\xC3\xA9!\n\"", true),
@@ -160,6 +185,25 @@ TEST(Text, LongTextsAreTokenizedPieceByPiece) {
   ASSERT_EQ(tokens.size(), static_cast<int64_t>(whole.size()));
   for (size_t i = 0; i < whole.size(); ++i)
     ASSERT_EQ(tokens[static_cast<int64_t>(i)], whole[i]);
+}
+
+// Of one line: a block of a megabyte ends at a blank, at an ideograph (three bytes) or, where neither is, not at all.
+TEST(Text, WordsWithoutLineEndsAreNotCut) {
+  const std::string ideograph = "\xE4\xB8\xAD";
+  for (const std::string &part : {std::string("abc abcabc "), ideograph, std::string("abcabcabc")}) {
+    for (const std::string &piece : {std::string("\n##abc"), std::string()}) {
+      const Vocabulary vocabulary = readOrFail("[UNK]\nabc\n" + ideograph + piece + "\n");
+      std::string text = "a";
+      while (text.size() < (5u << 19))
+        text += part;
+      Tokens tokens;
+      ASSERT_TRUE(tokenize(vocabulary, text, tokens).ok());
+      const std::vector<int32_t> whole = encoded(vocabulary, text);
+      ASSERT_EQ(tokens.size(), static_cast<int64_t>(whole.size())) << part << piece;
+      for (size_t i = 0; i < whole.size(); ++i)
+        ASSERT_EQ(tokens[static_cast<int64_t>(i)], whole[i]) << part << piece;
+    }
+  }
 }
 
 // Found by fuzz-readers: the copy of such a vocabulary in the run could be written and never be read again.

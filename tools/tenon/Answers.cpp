@@ -155,9 +155,7 @@ Expected<std::optional<Answers>> findAnswers(data::DataTask &task, const runtime
     return std::optional<Answers>();
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
-  Status status = data::checkAnswersCanBeCompared();
-  if (status.ok())
-    status = train::makeContext(parameters, entry->name, sizesOf(evaluation), pool, context);
+  Status status = train::makeContext(parameters, entry->name, sizesOf(evaluation), pool, context);
   if (status.ok())
     status = train::Feeder::create(*context, task, feeder, id);
   if (status.failed())

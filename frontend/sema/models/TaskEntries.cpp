@@ -78,8 +78,28 @@ void TaskEntries::knowFiles(const std::vector<CheckedRecipe> &recipes) {
       inputsOfFiles.push_back(std::move(input));
 }
 
+static bool readsInput(const Entry &entry, const std::string &name) {
+  return std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](const Input &input) { return input.name == name; });
+}
+
+std::string TaskEntries::unreadLabel(const Setting &data, EntryRequest trained) {
+  const schema::Function *task = schema::find("data task", data.text);
+  if (!task ||
+      std::none_of(task->makes.begin(), task->makes.end(), [](const schema::Made &made) { return made.name == "score"; }))
+    return {};
+  const Setting *renamed = keywordOf(&data, "label");
+  const std::string label = renamed ? renamed->text : "label", score = "score";
+  trained.metrics = false;
+  auto entry = Checker(session, model, trained).run();
+  if (!entry || readsInput(*entry, label) == readsInput(*entry, score))
+    return {};
+  return readsInput(*entry, label) ? score : label;
+}
+
 bool TaskEntries::fits(const Source &source, const std::string &name, const EntryRequest &request) {
   auto entry = Checker(session, model, request).run();
+  if (entry && readsInput(*entry, source.unread))
+    return false; // names of classes are no numbers to be near, and real numbers no classes
   const bool made = entry && makesInputs(source.data, source.hasId, *entry);
   if (!entry || made)
     return made;
@@ -108,7 +128,8 @@ std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Rec
   request.name = "eval_" + task.name;
   if (task.batch > 0)
     bindRows(task, request);
-  return runFitting({recipe, *task.data, task.hasId}, std::move(request));
+  const std::string unread = unreadLabel(*task.data, request);
+  return runFitting({recipe, *task.data, task.hasId, unread}, std::move(request));
 }
 
 std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {
@@ -117,17 +138,20 @@ std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Wei
   if (!data || data->text == "held_out")
     data = recipe.find("data");
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
-  if (!whole || !task || task->makes.empty() || makesInputs(*data, false, *whole))
+  if (!whole || !task || task->makes.empty())
     return whole;
   EntryRequest request = ofLosses(base, weights), alone = base;
+  const std::string unread = unreadLabel(*data, request);
+  if (makesInputs(*data, false, *whole) && (unread.empty() || !readsInput(*whole, unread)))
+    return whole;
   alone.metrics = false;
   for (const std::string &loss : declared.losses) {
     alone.losses = {loss};
     if (std::find(request.losses.begin(), request.losses.end(), loss) == request.losses.end() &&
-        fits({recipe, *data}, loss, alone))
+        fits({recipe, *data, false, unread}, loss, alone))
       request.losses.push_back(loss);
   }
-  return runFitting({recipe, *data}, std::move(request));
+  return runFitting({recipe, *data, false, unread}, std::move(request));
 }
 
 void TaskEntries::checkEvaluations(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {

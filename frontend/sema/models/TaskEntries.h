@@ -44,7 +44,10 @@ private:
     const CheckedRecipe &recipe;
     const Setting &data;
     bool hasId = false; // its task says what the input `task` is
+    std::string unread; // `label` or `score`, which one column of a file fills: the one that training does not read
   };
+  /// That of `label` and `score` which the trained losses leave to the other; empty where the data do not make both.
+  std::string unreadLabel(const Setting &data, EntryRequest trained);
   /// Whether the data make the inputs of a loss or metric, the only one of `request`; where they do not by mistake, this is said.
   bool fits(const Source &source, const std::string &name, const EntryRequest &request);
   /// With the metrics that the data have the inputs of.
