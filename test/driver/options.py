@@ -58,7 +58,8 @@ WEIGHTS = ["--weights", "w.safetensors"]
 
 # Options of the model itself, which all these commands have.
 MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--model " + NEEDS),
-         (COMPILED, ["--set", "D=4"], "--set " + NEEDS),
+         (COMPILED, ["--set", "nothing=4"], "nothing"), ("bare", ["--set", "D=4"], "--set " + NEEDS),
+         ("bare-run", ["--set", "D=4"], "keeps no specification"),
          (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], SAME),
          ("bare", ["--target", "cpu"], "--target " + NEEDS), ("bare-run", ["--target", "cpu"], "keeps no specification"),
          (COMPILED, ["--f64"], CHANGES), ("bare", ["--f64"], "--f64 " + NEEDS), ("bare-run", ["--f64"], "keeps no specification"),
@@ -133,6 +134,8 @@ ROWS = {
         ("run", ["--block", "searched", "--json"], CHANGES), ("run", ["--block", "searched", "--batch", "2"], CHANGES),
         ("run", ["--input", "x=@ids.npy"], "x"),
         ("run", ["--length", "3"], CHANGES), ("run", ["--stop", ""], "is neither"), ("run", ["--stop", "e"], None),
+        ("run", ["--stop-symbol", "101"], None), ("run", ["--stop", "e", "--stop-symbol", "101"], "excludes"),
+        ("run", ["--start-symbol", "101"], "excludes"), ("run", ["--stop-symbol", "-1"], "must be a whole number"),
         ("run", ["--entry", "nothing"], "no entry 'nothing'"),
         ("run", ["--prompt-file", "text.txt"], "both give the prompt"), ("run", ["--vocab", "words.txt"], None),
         (COMPILED, ["--bind", "T=5"], "--bind is for a specification")],
@@ -141,7 +144,7 @@ ROWS = {
         ("run", ["--names", "hf"], CHANGES), ("run", ["--weight-names", "hf"], "--weight-names says whose names"),
         ("run", ["--names", "nothing"], "nothing"),
         ("run", ["--shard-size", "1kB"], "writes several files"),
-        (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=4"], "--set " + NEEDS),
+        (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=4"], "do not fit"),
         ("run", ["--f64"], CHANGES), ("bare-run", ["--f64"], "keeps no specification"), ("run", ["--target", "cpu"], None),
         ("run", ["--threads", "2"], "unknown option --threads"), ("run", ["--tier", "portable"], "unknown option --tier")],
     "init": [row for row in MODEL if row[1][0] not in ("--bind", "--numerics")] + [
@@ -164,7 +167,8 @@ ROWS = {
     "runs": [("run", ["--json"], CHANGES)],
     "train": [row for row in MODEL if row[0] != COMPILED] + TIER[1:] + [
         ("model", [option, value], f"{option} {NEEDS}")
-        for option, value in (("--model", "Small"), ("--set", "D=4"), ("--recipe", "small"))] + [
+        for option, value in (("--model", "Small"), ("--recipe", "small"))] + [
+        ("model", ["--set", "D=4"], CHANGES),
         ("model", ["--f64"], CHANGES), ("model", ["--numerics", "bf16"], CHANGES), ("model", ["--target", "cpu"], None),
         ("model", ["--threads", "0"], "must be a whole number"), ("model", ["--text", "other.txt"], CHANGES),
         ("model", ["--data", "nowhere"], "nowhere/text.txt"),
