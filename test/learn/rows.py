@@ -142,7 +142,7 @@ add("roberta", "roberta.tn", "Roberta", ["mlm"], documents(files.turns, None, 3 
     shifted=[OF_OTHERS])
 ONE_PLACE = [((1,), "i32", {"at": 0, "word": 0}), ((1,), "f32", {"weight": 1.0})]
 add("roberta, classes", "roberta.tn", "Roberta", ["ce"],
-    rows(tasks.classified, 16, 3, "ce", padding=0, also=ONE_PLACE),
+    rows(tasks.classified, 16, 3, "ce", padding=0, also=[*ONE_PLACE, ((), "f32", {"score": 0.0})]),
     {"B": 16, "T": 16, "K": 1, "V": 20, "D": 64, "N": 2, "L": 18, "pad": 0, "C": 3}, 600, BERT_ADAM, FALLING,
     recipe={"loss": "ce"},
     dead=[("dropout(h[T: 0], rate)", "dropout(stop_gradient(h)[T: 0], rate)")], wrong=[("given[T -> S])", "iota[S]() < 1)")],
@@ -282,7 +282,7 @@ add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translat
     shifted=("label",), target=SMOOTHED)
 add("universal_transformer", "universal_transformer.tn", "Universal", ["nll"], rows(tasks.translated, 8, 9, 10, list),
     {**PAIRS, "A": 2}, 500, ADAM, FALLING,
-    dead=[("if act then ot else ht)", "stop_gradient(if act then ot else ht))")],
+    dead=[("if post then said else dec_norm(said), emb", "stop_gradient(if post then said else dec_norm(said)), emb")],
     wrong=[("cross(n2(a), m, iota[S]() < src_len)", "cross(n2(a), m, iota[S]() < 1)"),
            ("iota[S2]() < src_len", "iota[S2]() < 1")],
     shifted=("label",), target=SMOOTHED)
