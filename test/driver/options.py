@@ -144,7 +144,7 @@ ROWS = {
         ("run", ["--names", "hf"], CHANGES), ("run", ["--weight-names", "hf"], "--weight-names says whose names"),
         ("run", ["--names", "nothing"], "nothing"),
         ("run", ["--shard-size", "1kB"], "writes several files"),
-        (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=4"], "do not fit"),
+        (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=5"], "do not fit"),
         ("run", ["--f64"], CHANGES), ("bare-run", ["--f64"], "keeps no specification"), ("run", ["--target", "cpu"], None),
         ("run", ["--threads", "2"], "unknown option --threads"), ("run", ["--tier", "portable"], "unknown option --tier")],
     "init": [row for row in MODEL if row[1][0] not in ("--bind", "--numerics")] + [
