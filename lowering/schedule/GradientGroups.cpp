@@ -29,8 +29,8 @@ DenseSet<int64_t> gradientsRead(Operation &op) {
       Operation *made = operand.getDefiningOp();
       auto places = made ? made->getAttrOfType<ArrayAttr>("tenon.places") : ArrayAttr();
       auto place = places ? dyn_cast<PlaceAttr>(places[cast<OpResult>(operand).getResultNumber()]) : PlaceAttr();
-      if (auto placed = dyn_cast_or_null<PlaceOp>(made))
-        place = placed.getPlace();
+      if (auto scheduled = dyn_cast_or_null<ScheduleOpInterface>(made))
+        place = scheduled.placesNamed().front();
       if (place && place.getMemory() == Memory::Gradients)
         slots.insert(place.getSlot());
     }

@@ -68,7 +68,7 @@ TASKS = {
     "resnet": ("resnet", {"B": 2}),
     "rnn": ("rnn", {"B": 2, "X": 12, "C": 20, "rate": 0.1}),
     "roberta": ("roberta", {"B": 2, "rate": 0.1}),
-    "roberta_heads": ("roberta, spans", {"B": 2, "rate": 0.1}),
+    "roberta_heads": ("roberta, tags", {"B": 2, "rate": 0.1}),
     "star_transformer": ("star_transformer", {"B": 2, "X": 12, "D": 24, "F": 40, "H": 2, "E": 12, "rate": 0.1}),
     "t5": ("t5", {"B": 2, "D": 24, "E": 12, "F": 40, "rate": 0.1}),
     "transformer": ("transformer", {"B": 2, "D": 24, "F": 40, "rate": 0.1}),
@@ -81,7 +81,7 @@ TASKS = {
 NAMES = (*MODELS, *TASKS)
 # Parameters without a gradient, since each is added to all scores that a softmax is over: of what rounding leaves of it, Adam
 # makes a step.
-LEVEL = re.compile(r"\b(wk|star\.WK|start|start_logits|qa_outputs)\.bias$")
+LEVEL = re.compile(r"\b(wk|star\.WK|start|start_logits|end_logits|end_norm)\.bias$")
 # By the numerics: of losses and the like, of parameters.
 WIDE, SHORT = (1e-5, 1e-4), (1e-3, 2e-2)
 

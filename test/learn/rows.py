@@ -283,7 +283,7 @@ add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translat
 add("universal_transformer", "universal_transformer.tn", "Universal", ["nll"], rows(tasks.translated, 8, 9, 10, list),
     {**PAIRS, "A": 2}, 500, ADAM, FALLING,
     dead=[("if post then said else dec_norm(said), emb", "stop_gradient(if post then said else dec_norm(said)), emb")],
-    wrong=[("cross(n2(a), m, iota[S]() < src_len)", "cross(n2(a), m, iota[S]() < 1)"),
+    wrong=[("if post then a else n2(a), m, iota[S]() < src_len)", "if post then a else n2(a), m, iota[S]() < 1)"),
            ("iota[S2]() < src_len", "iota[S2]() < 1")],
     shifted=("label",), target=SMOOTHED)
 add("t5", "t5.tn", "T5", ["nll"], rows(tasks.translated, 8, 9, 10, sorted), {**PAIRS, "E": 32, "N": 2}, 500,
