@@ -3,24 +3,9 @@ import json
 import os
 import sys
 
-SPEC = """model Words {
-  config V = 512, D = 64
-  dim    B, T
-  in     ids: index(V)[B, T], target: index(V)[B, T]
-  param  emb: [V, D] ~ normal(0.1)
-  use    step = Linear[D -> D]
-  dim    S = T
-  let    x = emb[V: ids]
-  let    a = attend(i: T, j: S) {
-    score content = dot[D](x, x[T -> S]) - real(abs(i - j - 1))
-    mask  j <= i
-    value x[T -> S]
-  }
-  let    logits = dot[D](x + gelu(step(a)), emb)
-  out    step(T) = logits
-  loss   lm = mean(cross_entropy[V](logits, target))
-}
-model Masked {
+from words_model import words
+
+SPEC = words(512) + """model Masked {
   config V = 512, D = 16
   dim    B, T, K
   in     ids: index(V)[B, T], at: index(T)[B, K], word: index(V)[B, K], weight: [B, K]

@@ -5,24 +5,9 @@ usage: pieces.py FOLDER MODELS    MODELS: the repository's specifications
 import os
 import sys
 
-SPEC = """model Words {
-  config V = 400, D = 64
-  dim    B, T
-  in     ids: index(V)[B, T], target: index(V)[B, T]
-  param  emb: [V, D] ~ normal(0.1)
-  use    step = Linear[D -> D]
-  dim    S = T
-  let    x = emb[V: ids]
-  let    a = attend(i: T, j: S) {
-    score content = dot[D](x, x[T -> S]) - real(abs(i - j - 1))
-    mask  j <= i
-    value x[T -> S]
-  }
-  let    logits = dot[D](x + gelu(step(a)), emb)
-  out    step(T) = logits
-  loss   lm = mean(cross_entropy[V](logits, target))
-}
-train Words as stream {
+from words_model import words
+
+SPEC = words(400) + """train Words as stream {
   bind      B = 4, T = 32
   data      = lm_blocks(text = "text.txt", model = "MODEL", held_out = 0.2)
   loss      = lm
