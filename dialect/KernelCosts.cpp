@@ -357,10 +357,14 @@ Polynomial AppendStateOp::countBytes(FormulaSpace &space) {
 
 /// Gradient twice (the norm comes first), moments read and written; with a ratio per tensor moments are read once more.
 static int64_t momentTouches(OptimizeOp op) {
+  if (ruleOf(op).isFactored()) // directions take the place of gradients; means by rows and columns are little beside them
+    return 5 + 2 * (momentCount(op) - 1);
   return 2 + (2 + (formOf(op).trust != schema::Trust::None ? 1 : 0)) * momentCount(op);
 }
 /// Read and written; with a ratio per tensor read once more.
-static int64_t parameterTouches(OptimizeOp op) { return 2 + (formOf(op).trust != schema::Trust::None ? 1 : 0); }
+static int64_t parameterTouches(OptimizeOp op) {
+  return 2 + (formOf(op).trust != schema::Trust::None || ruleOf(op).isFactored() ? 1 : 0);
+}
 
 /// `perElement(parameter)` summed over the elements of all parameters that are trained.
 static Polynomial overParameters(OptimizeOp optimize, llvm::function_ref<int64_t(ParameterOp)> perElement) {

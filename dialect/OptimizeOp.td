@@ -9,7 +9,9 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [Tenon_UpdatesParameters,
   let description = [{
     Formula: with the gradient g of a parameter x, after clipping, and moments that start at 0: `m = beta1 m + (1 - beta1) g`,
     `v = beta2 v + (1 - beta2) g^2` or `max(beta2 v, |g| + eps)`, direction `r = m / (sqrt(v) + eps)` or `m / v`,
-    `x -= rate ratio r`. How a rule corrects moments for their start, where its decay comes in and what its ratio is, says its
+    `x -= rate ratio r`. A rule with factored moments keeps of a matrix means of g^2 by rows and by columns alone, in an arena of
+    their own (`FactoredMoments.h`), and leaves directions in the place of the gradients. How a rule corrects moments for their
+    start, where its decay comes in and what its ratio is, says its
     row of the table `frontend/recipes/OptimizerRules.cpp`; `docs/recipes.md` has each as a formula.
 
     | attribute | meaning |

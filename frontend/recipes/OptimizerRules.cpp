@@ -3,11 +3,24 @@
 
 namespace tenon::schema {
 
+static OptimizerRule adafactor(const Parameter &rate, const Parameter &decay) {
+  return {"adafactor",
+          Moments::Factored,
+          {{"hf", Correction::None, Decay::Scaled, Trust::None, Bound::Added},
+           {"torch", Correction::None, Decay::Before, Trust::None, Bound::Least}},
+          {rate, open(positive("eps")), starting(positive("eps_scale"), 1e-3), starting(positive("clip_threshold"), 1),
+           starting(positive("beta2_decay"), 0.8), fraction("momentum"), decay, starting(of("scale_parameter", Type::Bool), 1),
+           starting(whole("min_dim_size_to_factor"), 1)},
+          14};
+}
+
 /// Sources: sgd, adam, adamw, adamax of torch.optim (Kingma and Ba 2015; Loshchilov and Hutter 2019; `form = hf`: transformers up
 /// to 4, `uncorrected`: the same with correct_bias = False, `fairseq`: RoBERTa); adam_tf of TensorFlow 1; bert_adam of
 /// google-research/bert, clip_each of pytorch-pretrained-bert; gpt1_adam of openai/finetune-transformer-lm; adamaxw of MT-DNN;
 /// adam_paddle of ERNIE; lamb (You et al. 2020) of LAMB_Optimizer_TF (v3), pytorch-lamb, ALBERT, NVIDIA's BERT (nvidia_tf), apex
 /// (nvlamb), NEZHA (huawei); lion of google/automl (Chen et al. 2023, algorithm 2); radam of torch.optim (Liu et al. 2020).
+/// adafactor (Shazeer and Stern 2018, algorithms 4 and 5): hf of transformers, as mesh-tensorflow's, torch of torch.optim; names
+/// of settings are those of optax.
 const std::vector<OptimizerRule> &optimizerRules() {
   static const std::vector<OptimizerRule> rules = [] {
     const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
@@ -63,7 +76,8 @@ const std::vector<OptimizerRule> &optimizerRules() {
          Moments::Squares,
          {{"torch", Correction::Rectified, Decay::Gradient}, {"decoupled", Correction::Rectified, Decay::Before}},
          adam,
-         17}};
+         17},
+        adafactor(rate, decay)};
   }();
   return rules;
 }
@@ -114,6 +128,8 @@ int OptimizerRule::momentCount(double momentum) const {
   case Moments::Squares:
   case Moments::Largest:
     return 2;
+  case Moments::Factored:
+    return momentum > 0 ? 2 : 1;
   }
   return 0;
 }

@@ -12,6 +12,7 @@ enum class Moments {
   Squares,  // two: fading means m of g and v of g^2
   Largest,  // two: m, and v the largest |g|, fading
   Sign,     // one: m, faded by beta2; the direction is the sign of the mean of g and the m before, by beta1
+  Factored, // of a matrix the fading means of g^2 by rows and by columns, else of each g^2; with `momentum` also of the steps
 };
 /// Moments start at 0, so the first means are too small; t counts updates from 1.
 enum class Correction {
@@ -28,6 +29,7 @@ enum class Decay {
   Direction, // added to the quotient of the moments
   Before,    // x shrinks by rate * decay of it, then moves
   After,     // x moves, then shrinks
+  Scaled,    // as Before, the rate being that times the size of the tensor's numbers
 };
 /// What the rate is multiplied by, per tensor (a layer of a stack is a tensor of its own), r being the direction.
 enum class Trust {
@@ -38,11 +40,19 @@ enum class Trust {
   RatioUpTo10, // min(|x| / |r'|, 10), 1 if |x| or |g| is 0; r' has eps inside the root and the decay of all tensors
 };
 
+/// What keeps means of squares that are taken apart from 0.
+enum class Bound {
+  None,
+  Added, // eps is added to each square
+  Least, // their product is at least eps^2, the mean over rows eps; the rate is at most t^-0.5
+};
+
 struct OptimizerForm {
   std::string_view name; // of `form = name`
   Correction correction;
   Decay decay;
   Trust trust = Trust::None;
+  Bound bound = Bound::None;
 };
 
 struct OptimizerRule {
@@ -54,7 +64,9 @@ struct OptimizerRule {
   std::string_view decay = "decay"; // the setting's name
   bool decaysMatrices = false;      // only tensors of more than one dimension decay, unless a group says so
 
-  /// How many tensors are kept per parameter with this `momentum`.
+  bool isFactored() const { return moments == Moments::Factored; }
+  /// How many arenas of moments there are with this `momentum`: tensors that are kept per parameter, or of Factored means by rows
+  /// and columns first.
   int momentCount(double momentum) const;
 };
 const std::vector<OptimizerRule> &optimizerRules();

@@ -2,7 +2,6 @@
 #include "dialect/ElementModel.h"
 #include "dialect/StoredParameter.h"
 #include "frontend/ElementTypes.h"
-#include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/artifact/LossFacts.h"
@@ -362,23 +361,8 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
         greatest[dim] = size;
       if (!greatest.empty())
         root["recipe"].getAsObject()->insert({"sizes", std::move(greatest)});
-      if (const Setting *optimizer = recipe.find("optimizer")) {
-        double momentum = 0;
-        for (auto &[name, value] : optimizer->keywords)
-          if (name == "momentum")
-            momentum = value->real;
-        const int64_t moments = schema::findOptimizer(optimizer->text)->momentCount(momentum);
-        const Setting *accumulate = recipe.find("accumulate");
-        root["optimizer"] =
-            json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
-        if (auto scale = lossScaleOf(recipe, narrowType(module)))
-          root["optimizer"].getAsObject()->insert({"loss_scale", json::Object{{"initial", scale->initial},
-                                                                              {"growth", scale->growth},
-                                                                              {"backoff", scale->backoff},
-                                                                              {"every", scale->every}}});
-        if (auto epochs = scheduleEpochs(recipe))
-          root["optimizer"].getAsObject()->insert({"epochs", *epochs});
-      }
+      if (recipe.find("optimizer"))
+        root["optimizer"] = optimizerJson(program, recipe, module, facts.dtype);
     }
   }
   root["generate"] = std::move(generate);

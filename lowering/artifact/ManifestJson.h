@@ -24,6 +24,9 @@ std::string dtypeOf(Element element, const std::string &real, const std::string 
 llvm::json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype);
 /// The same of a number, f64.
 llvm::json::Object scalarJson(const std::string &name);
+/// Of the optimizer of a recipe that has one. `real`: the type of what does not say its own.
+llvm::json::Object optimizerJson(const Program &program, const CheckedRecipe &recipe, mlir::ModuleOp module,
+                                 llvm::StringRef real);
 /// Of a parameter that does not lie row-major.
 llvm::json::Object layoutJson(const Panels &panels);
 

@@ -23,6 +23,7 @@ static bool averagesSquares(Moments moments) {
   case Moments::Momentum:
   case Moments::Sign:
   case Moments::Largest:
+  case Moments::Factored:
     return false;
   }
   llvm_unreachable("moments without code");
@@ -150,6 +151,8 @@ RuleCode::Step RuleCode::step(Value p, Value g, ElementMoments before) {
     result.moments.second = arith::MaximumFOp::create(builder, times(builder, beta2, before.second),
                                                       sum(builder, math::AbsFOp::create(builder, g), eps));
     break;
+  case Moments::Factored:
+    llvm_unreachable("FactoredRule.cpp has such rules");
   }
   result.moments.first = faded(beta1, before.first, rest1, g);
   result.direction = direction(p, result.moments);
@@ -184,6 +187,8 @@ Value RuleCode::moved(Value p, Value direction) {
   case Decay::Direction:
   case Decay::After:
     break;
+  case Decay::Scaled:
+    llvm_unreachable("FactoredRule.cpp has such rules");
   }
   p = minus(builder, p, times(builder, rates, direction));
   return form.decay == Decay::After ? times(builder, p, kept) : p;

@@ -1,5 +1,6 @@
 #include "lowering/code/OptimizerTable.h"
 #include "dialect/ElementModel.h"
+#include "dialect/FactoredMoments.h"
 #include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
 #include "dialect/StoredParameter.h"
@@ -21,7 +22,9 @@ class Tabulator {
 public:
   explicit Tabulator(OptimizeOp op) : op(op), ofTensor(op.number("clip_tensor", 0)) {
     table.bounds.push_back(op.number("clip", 0));
-    table.perTensor = formOf(op).trust != schema::Trust::None || settingOf(op, "clip_each") > 0;
+    table.perTensor = ruleOf(op).isFactored() || formOf(op).trust != schema::Trust::None || settingOf(op, "clip_each") > 0;
+    if (ruleOf(op).isFactored())
+      moments = factoredMoments(op->getParentOfType<ModuleOp>(), int64_t(settingOf(op, "min_dim_size_to_factor")));
   }
 
   LogicalResult add(ParameterOp parameter) {
@@ -51,7 +54,8 @@ public:
                             factor(parameter, "decay", copy, ownDecay(ruleOf(op), op.getSettings(), parameter)),
                             normOf(parameter, copy),
                             lines,
-                            columns};
+                            columns,
+                            meansOf(parameter, copy)};
       if (copy > 0 && !table.perTensor && !table.segments.empty() &&
           next.continues(table.segments.back(), elementBytes(part.element)))
         table.segments.back().count += count;
@@ -99,7 +103,17 @@ private:
     return place->second;
   }
 
+  /// Where there are none, the rule keeps others.
+  OptimizerSegment::Means meansOf(ParameterOp parameter, int64_t copy) const {
+    const auto found = llvm::find_if(moments, [&](const FactoredMoment &each) { return each.parameter == parameter; });
+    if (found == moments.end())
+      return {0, 0, 0, 0};
+    const int64_t place = found->offset + copy * found->stride;
+    return {place, place + found->columnsOffset, found->rows, found->columns};
+  }
+
   OptimizeOp op;
+  std::vector<FactoredMoment> moments;
   const double ofTensor; // bound of the norm of each tensor alone; 0: none
   std::map<std::pair<double, double>, int64_t> norms;
 };

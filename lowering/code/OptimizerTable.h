@@ -12,6 +12,11 @@ struct OptimizerSegment {
   double rate, gradient, decay;
   int64_t norm;                   // of OptimizerTable::bounds: whose norm clips it
   int64_t lines = 0, columns = 0; // of a matrix that lies in panels; else 0. A segment may have several, one behind the other
+  /// Of a rule with factored moments: bytes in their arena, and the matrix whose means by rows and columns lie there.
+  struct Means {
+    int64_t rows, columns;         // places of the means
+    int64_t rowCount, columnCount; // 0: means of elements, at `rows`
+  } means = {0, 0, 0, 0};
   bool continues(const OptimizerSegment &before, int64_t bytes) const;
 };
 

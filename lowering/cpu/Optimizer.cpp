@@ -26,16 +26,23 @@ LogicalResult OptimizerKernels::generate() {
     return failure();
   table = std::move(*tabulated);
   collectTables();
+  const bool comparesTensors = hasRatios() || isFactored();
   areas.norms = tileCount();
   areas.tensors = areas.norms + int64_t(table.bounds.size());
   areas.parameters = areas.tensors + (table.perTensor ? segmentCount() : 0);
-  areas.directions = areas.parameters + (hasRatios() ? tileCount() : 0);
-  areas.ratios = areas.directions + (hasRatios() ? tileCount() : 0);
-  areas.count = areas.ratios + (hasRatios() ? segmentCount() : 0);
+  areas.directions = areas.parameters + (comparesTensors ? tileCount() : 0);
+  areas.ratios = areas.directions + (comparesTensors ? tileCount() : 0);
+  areas.scales = areas.ratios + (comparesTensors ? segmentCount() : 0);
+  areas.rowMeans = areas.scales + (isFactored() ? segmentCount() : 0);
+  areas.columns = areas.rowMeans + (isFactored() ? segmentCount() : 0);
+  areas.count = areas.columns + columnSums;
   partials = sequence.temporary(getAffineConstantExpr(8 * areas.count, op.getContext()));
   addKernels("gradient_norm", false, &OptimizerKernels::emitNorm);
   addScalars();
-  addUpdate();
+  if (isFactored())
+    addFactoredUpdate();
+  else
+    addUpdate();
   return success();
 }
 
@@ -55,8 +62,15 @@ std::string OptimizerKernels::emitGlobal(StringRef stem, Type type, DenseElement
   return name;
 }
 
-/// Per tile its segment; per segment offset, elements, first tile, norm, the matrix in panels and the three factors; the bounds
-/// of the norms.
+/// Elements of a tile: of means by rows and columns whole rows, as many as keep sums by columns few, and vectors whole.
+int64_t OptimizerKernels::elementsPerTile(const OptimizerSegment &segment) const {
+  constexpr int64_t kLeastRows = 64;
+  const int64_t columns = segment.means.columnCount;
+  return columns == 0 ? tileElements : columns * int64_t(llvm::alignTo(std::max(tileElements / columns, kLeastRows), kLeastRows));
+}
+
+/// Per tile its segment; per segment offset, elements, first tile, norm, the matrix in panels, the means of squares and the
+/// elements of a tile, and the three factors; the bounds of the norms.
 void OptimizerKernels::collectTables() {
   SmallVector<int64_t> whole;
   SmallVector<double> real;
@@ -64,7 +78,13 @@ void OptimizerKernels::collectTables() {
     firstTiles.push_back(tileCount());
     whole.append({segment.offset, segment.count, tileCount(), segment.norm, segment.lines, segment.columns});
     real.append({segment.rate, segment.gradient, segment.decay});
-    tileSegments.append(llvm::divideCeil(segment.count, tileElements), int32_t(i));
+    const int64_t tiles = int64_t(llvm::divideCeil(segment.count, elementsPerTile(segment)));
+    tileSegments.append(tiles, int32_t(i));
+    if (!isFactored())
+      continue;
+    const OptimizerSegment::Means &means = segment.means;
+    whole.append({means.rows, means.columns, means.rowCount, means.columnCount, elementsPerTile(segment), columnSums});
+    columnSums += tiles * means.columnCount;
   }
   if (!sequence.onlyNotes())
     emitTables(whole, real);
@@ -100,7 +120,11 @@ Value OptimizerKernels::segmentOf(FunctionCode &code, Value tile) {
 Value OptimizerKernels::wholeColumn(FunctionCode &code, Value segment, int64_t i) {
   auto &builder = code.builder;
   return loadAt(code, wholeTable, builder.getI64Type(),
-                add(builder, multiply(builder, segment, constant(builder, 6)), constant(builder, i)));
+                add(builder, multiply(builder, segment, constant(builder, isFactored() ? 12 : 6)), constant(builder, i)));
+}
+
+Value OptimizerKernels::tileElementsOf(FunctionCode &code, Value segment) {
+  return isFactored() ? wholeColumn(code, segment, 10) : constant(code.builder, tileElements);
 }
 
 OptimizerKernels::Piece OptimizerKernels::pieceOf(FunctionCode &code) {
@@ -111,10 +135,10 @@ OptimizerKernels::Piece OptimizerKernels::pieceOf(FunctionCode &code) {
   piece.segment = segmentOf(code, piece.tile);
   Value row = multiply(builder, piece.segment, constant(builder, 3));
   auto factor = [&](int64_t i) { return loadAt(code, realTable, builder.getF64Type(), add(builder, row, constant(builder, i))); };
-  Value first =
-      multiply(builder, subtract(builder, piece.tile, wholeColumn(code, piece.segment, 2)), constant(builder, tileElements));
+  Value most = tileElementsOf(code, piece.segment);
+  Value first = multiply(builder, subtract(builder, piece.tile, wholeColumn(code, piece.segment, 2)), most);
   piece.first = first;
-  piece.count = minimum(builder, constant(builder, tileElements), subtract(builder, wholeColumn(code, piece.segment, 1), first));
+  piece.count = minimum(builder, most, subtract(builder, wholeColumn(code, piece.segment, 1), first));
   piece.offset =
       add(builder, wholeColumn(code, piece.segment, 0), multiply(builder, first, constant(builder, elementBytes(part.element))));
   piece.rate = factor(0);
@@ -145,7 +169,7 @@ OptimizerKernels::Places OptimizerKernels::placesOf(FunctionCode &code, const Pi
   Places places;
   places.parameters = arena(code, TN_ARENA_PARAMS, piece);
   places.gradients = arena(code, TN_ARENA_GRADS, piece);
-  if (moments >= 1)
+  if (moments >= 1 && !isFactored()) // else its places are no elements'
     places.first = arena(code, TN_ARENA_MOMENT1, piece);
   if (moments >= 2)
     places.second = arena(code, TN_ARENA_MOMENT2, piece);

@@ -2,6 +2,7 @@
 // tensor: moments and norms, the ratios,) the update.
 #pragma once
 #include "lowering/artifact/Abi.h"
+#include "lowering/code/FactoredRule.h"
 #include "lowering/code/OptimizerRule.h"
 #include "lowering/code/OptimizerTable.h"
 #include "lowering/cpu/LaneCode.h"
@@ -16,6 +17,7 @@ constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars +
 class SquareSum {
 public:
   SquareSum(FunctionCode &code, int64_t lanes);
+  void restart();
   void add(Value x);
   Value total();
 
@@ -47,6 +49,9 @@ private:
     int64_t parameters = 0; // per tile, sums of squares
     int64_t directions = 0; // per tile, sums of squares
     int64_t ratios = 0;     // per segment
+    int64_t scales = 0;     // per segment: the size of its numbers
+    int64_t rowMeans = 0;   // per segment: the mean over its rows
+    int64_t columns = 0;    // per tile of a matrix, sums of squares by columns; then in its first tile the factors of columns
     int64_t count = 0;
   };
   /// Arenas of a tile, as addresses; null where the rule keeps nothing.
@@ -60,6 +65,8 @@ private:
   void emitTables(llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<double> real);
   std::string emitGlobal(llvm::StringRef stem, Type type, mlir::DenseElementsAttr values);
   Value loadAt(FunctionCode &code, const std::string &name, Type type, Value index);
+  int64_t elementsPerTile(const OptimizerSegment &segment) const;
+  Value tileElementsOf(FunctionCode &code, Value segment);
   Value segmentOf(FunctionCode &code, Value tile);
   Value wholeColumn(FunctionCode &code, Value segment, int64_t i);
   Piece pieceOf(FunctionCode &code);
@@ -71,6 +78,7 @@ private:
   Value batchesPerUpdate(FunctionCode &code);
   Value isLast(FunctionCode &code);
   Value real(FunctionCode &code, double value);
+  bool isFactored() { return rule.isFactored(); }
   int64_t laneCount();
   int64_t tileCount() const { return int64_t(tileSegments.size()); }
   int64_t segmentCount() { return int64_t(table.segments.size()); }
@@ -109,6 +117,19 @@ private:
   ElementMoments readMoments(LaneCode &lanes, LaneValue index, const Places &places);
   void writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments);
 
+  // OptimizerFactored.cpp: means of squares by rows and columns, and what moves by them.
+  void addFactoredUpdate();
+  void emitRowMeans(FunctionCode &code);
+  void emitColumnMeans(FunctionCode &code, Value segment);
+  void emitFactoredDirections(FunctionCode &code);
+  void emitFactoredRatio(FunctionCode &code, Value segment);
+  void emitFactoredUpdate(FunctionCode &code);
+  void emitElementMeans(FunctionCode &code, const Piece &piece, SquareSum &squares);
+  FactoredCode factoredOf(FunctionCode &code);
+  Value meansAddress(FunctionCode &code, Value segment, int64_t column);
+  /// One of each part for each of its segments, not for their tiles.
+  void addSegmentKernels(llvm::StringRef name, void (OptimizerKernels::*emit)(FunctionCode &, Value segment));
+
   // OptimizerPanels.cpp: the parameters of a tile, wherever they lie; indices are row-major in the tile.
   class PanelWalk;
   using StepOfElements = llvm::function_ref<Value(LaneValue index, Value parameter)>;
@@ -130,11 +151,12 @@ private:
   const schema::OptimizerForm &form;
   OptimizerTable table;
   OptimizerPart part;       // whose kernels are being made
-  int64_t tileElements = 0; // chosen: of a segment, but for its last tile
+  int64_t tileElements = 0; // chosen: of a segment, but for its last tile; of means by rows and columns a bound
   llvm::SmallVector<int32_t> tileSegments;
   llvm::SmallVector<int64_t> firstTiles; // by segment
   std::string tileTable, wholeTable, realTable, boundTable;
   Areas areas;
+  int64_t columnSums = 0; // numbers of areas.columns
   unsigned partials = 0;
 };
 

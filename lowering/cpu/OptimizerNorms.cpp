@@ -62,10 +62,12 @@ void OptimizerKernels::emitSquares(FunctionCode &code, const Piece &piece,
 
 SquareSum::SquareSum(FunctionCode &code, int64_t lanes)
     : builder(code.builder), wide(VectorType::get({lanes}, code.builder.getF64Type())) {
-  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(wide));
   // The accumulator lives in memory of this function; LLVM keeps it in registers.
   memory = LLVM::AllocaOp::create(builder, pointer(builder), wide, constant(builder, 1), 64);
-  LLVM::StoreOp::create(builder, zero, memory, 64);
+  restart();
+}
+void SquareSum::restart() {
+  LLVM::StoreOp::create(builder, arith::ConstantOp::create(builder, builder.getZeroAttr(wide)), memory, 64);
 }
 void SquareSum::add(Value x) {
   if (x.getType() != wide)

@@ -1,4 +1,5 @@
 // tenon.optimize, first part: tables, the mean of several batches, norms, factors of clipping.
+#include "dialect/Refusal.h"
 #include "lowering/code/LearningRate.h"
 #include "lowering/gpu/OptimizerKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -8,6 +9,8 @@ using namespace mlir;
 namespace tenon::gpu {
 
 LogicalResult OptimizerKernels::generate() {
+  if (ruleOf(op).isFactored())
+    return notSupported(op) << "the optimizer " << op.getRule() << " on GPUs; adamw works there";
   auto tabulated = tabulate(op, sequence.allParameters());
   if (failed(tabulated))
     return failure();

@@ -76,6 +76,10 @@ size_t EntryInfo::ownInputs() const {
 int EntryInfo::inputIndex(std::string_view wanted) const { return indexOf(inputs, wanted); }
 int EntryInfo::outputIndex(std::string_view wanted) const { return indexOf(outputs, wanted); }
 int EntryInfo::dimIndex(std::string_view wanted) const { return indexOf(dims, wanted); }
+uint64_t Manifest::momentBytes() const {
+  const auto alike = static_cast<uint64_t>(moments - (means.empty() ? 0 : 1));
+  return parameterBytes * alike + meanBytes;
+}
 std::string Manifest::parameterTypes() const {
   std::string names;
   for (const DataTypeRow &row : kDataTypes)

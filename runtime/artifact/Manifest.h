@@ -257,6 +257,8 @@ struct Manifest {
   std::optional<DataType> reduce;             // f64: sums are computed in it
   std::map<std::string, DataType> exceptions; // parameters and layers whose contractions multiply in another type than the others
   int moments = 0;                            // moment arenas of the optimizer, 0..2
+  std::vector<ParameterInfo> means;           // what lies in the first of them where it has not the layout of the parameters
+  uint64_t meanBytes = 0;                     // of that arena then
   int64_t accumulate = 1;                     // batches of one optimizer step
   std::optional<LossScaleInfo> lossScale;
   double epochs = 0; // length of the schedule in passes over the data; 0: the compiled step knows it in steps
@@ -268,6 +270,8 @@ struct Manifest {
   std::string parameterTypes() const;
   /// The partial sums that a training in slices keeps: one on each level of their tree below its root.
   uint64_t partialSumBytes() const;
+  /// All moments of the optimizer.
+  uint64_t momentBytes() const;
   uint64_t levelStride() const { return (parameterBytes + 63) / 64 * 64; }
   /// The bytes that as many elements as the arena of gradients has take in another type.
   uint64_t parameterBytesIn(DataType other) const { return parameterBytes / byteSize(type) * byteSize(other); }

@@ -53,18 +53,22 @@ PublicNameInfo readPublicName(const ManifestReader &reader) {
 
 namespace {
 
-void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
-  // Where the arena of parameters is half as long, what is not of 16 bits takes twice its bytes in the others.
+/// Where the arena of parameters is half as long, what is not of 16 bits takes twice its bytes in the others.
+uint64_t elementInArenas(const ParameterInfo &info, const Manifest &manifest) {
   const uint64_t part = byteSize(manifest.type) / byteSize(manifest.split.value_or(manifest.parameterType));
-  const uint64_t element = info.split ? byteSize(info.type) : std::max(byteSize(info.type), byteSize(info.stored) * part);
+  return info.split ? byteSize(info.type) : std::max(byteSize(info.type), byteSize(info.stored) * part);
+}
+
+/// Within an arena of `all` bytes, in which an element has `element` bytes.
+void checkPlace(const ManifestReader &reader, const ParameterInfo &info, uint64_t all, uint64_t element) {
   auto bytes = checkedMultiply(static_cast<uint64_t>(info.elements), element);
   if (info.stackElements == 0 || !bytes || *bytes == 0)
     return;
   auto gap = checkedMultiply(info.stride, static_cast<uint64_t>(info.stackElements - 1));
   auto start = gap ? checkedAdd(info.offset, *gap) : std::nullopt;
   auto end = start ? checkedAdd(*start, *bytes) : std::nullopt;
-  if (!end || *end > manifest.parameterBytes)
-    reader.fail(concat("'", info.name, "' leaves the ", manifest.parameterBytes, " bytes of the arena"));
+  if (!end || *end > all)
+    reader.fail(concat("'", info.name, "' leaves the ", all, " bytes of the arena"));
   if (info.offset % element != 0 || info.stride % element != 0)
     reader.fail(concat("'", info.name, "' is not aligned to its elements"));
   if (info.stackElements > 1 && info.stride < *bytes)
@@ -164,6 +168,35 @@ void readInitial(const ManifestReader &reader, const std::vector<int64_t> &sizes
     reader.fail(concat("the name '", info.as, "' needs one * per size of its stack"));
 }
 
+static void readPresent(const ManifestReader &reader, ParameterInfo &info) {
+  if (!reader.has("present"))
+    return;
+  reader.member("present").each([&](const ManifestReader &item) { info.present.push_back(item.truth()); });
+  if (static_cast<int64_t>(info.present.size()) != info.stackElements)
+    reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
+}
+
+ParameterInfo readMean(const ManifestReader &reader, const Manifest &manifest) {
+  ParameterInfo info;
+  info.name = reader.member("name").text();
+  info.stack = readSizes(reader.member("stack"), 0);
+  info.axes = readTexts(reader.member("axes"));
+  info.shape = info.published = readSizes(reader.member("shape"), 0);
+  info.stackElements = productOf(reader, info.stack);
+  readPresent(reader, info);
+  info.elements = productOf(reader, info.shape);
+  info.type = info.stored = reader.has("dtype") ? readType(reader.member("dtype"), isComputedReal) : manifest.type;
+  info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
+  info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
+  if (info.axes.size() != info.shape.size())
+    reader.fail("axes and shape differ in length");
+  if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
+    reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
+  if (reader.good())
+    checkPlace(reader, info, manifest.meanBytes, byteSize(info.type));
+  return info;
+}
+
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
   ParameterInfo info;
   info.name = reader.member("name").text();
@@ -171,11 +204,7 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   info.axes = readTexts(reader.member("axes"));
   info.shape = readSizes(reader.member("shape"), 0);
   info.stackElements = productOf(reader, info.stack);
-  if (reader.has("present")) {
-    reader.member("present").each([&](const ManifestReader &item) { info.present.push_back(item.truth()); });
-    if (static_cast<int64_t>(info.present.size()) != info.stackElements)
-      reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
-  }
+  readPresent(reader, info);
   info.elements = productOf(reader, info.shape);
   readElementType(reader, info, manifest);
   info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
@@ -200,7 +229,7 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   if (reader.has("layout") && reader.good())
     info.panels = readLayout(reader.member("layout"), info);
   if (reader.good())
-    checkPlace(reader, info, manifest);
+    checkPlace(reader, info, manifest.parameterBytes, elementInArenas(info, manifest));
   return info;
 }
 

@@ -36,6 +36,8 @@ void readInitial(const ManifestReader &reader, const std::vector<int64_t> &sizes
 PublicNameInfo readPublicName(const ManifestReader &reader);
 /// One element of `params`, with everything about it that `manifest` (its arena so far) allows.
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest);
+/// Of Manifest::means.
+ParameterInfo readMean(const ManifestReader &reader, const Manifest &manifest);
 /// Inputs of the entries that prepare others become inputs of those, behind their own.
 void joinPrepared(const ManifestReader &reader, Manifest &manifest);
 /// The totals of entries in slices have an entry that makes them; that one reads none but these, between its own runs.

@@ -267,6 +267,24 @@ LossScaleInfo readLossScale(const ManifestReader &reader) {
   return scale;
 }
 
+void readOptimizer(const ManifestReader &reader, Manifest &manifest) {
+  manifest.optimizer = reader.member("kind").text();
+  manifest.moments = static_cast<int>(reader.member("moments").integer(0, 2));
+  if (reader.has("means")) {
+    const ManifestReader means = reader.member("means");
+    manifest.meanBytes = static_cast<uint64_t>(means.member("bytes").integer(0, largest));
+    means.member("tensors").each([&](const ManifestReader &item) { manifest.means.push_back(readMean(item, manifest)); });
+    if (manifest.moments == 0)
+      means.fail("an optimizer without moments keeps no means");
+  }
+  if (reader.has("accumulate"))
+    manifest.accumulate = reader.member("accumulate").integer(1, 1 << 20);
+  if (reader.has("loss_scale"))
+    manifest.lossScale = readLossScale(reader.member("loss_scale"));
+  if (reader.has("epochs"))
+    manifest.epochs = reader.member("epochs").number();
+}
+
 void readHead(const ManifestReader &reader, Manifest &manifest) {
   if (int64_t format = reader.member("format").integer(0, largest); reader.good() && format != 1)
     reader.fail(concat("format ", format, " is not known, this runtime reads format 1"));
@@ -309,16 +327,8 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
       manifest.exceptions[path] =
           readType(reader.member("computed_in").member(path), [](DataType of) { return isComputedReal(of) || isUpperHalf(of); });
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
-  if (reader.has("optimizer")) {
-    manifest.optimizer = reader.member("optimizer").member("kind").text();
-    manifest.moments = static_cast<int>(reader.member("optimizer").member("moments").integer(0, 2));
-    if (reader.member("optimizer").has("accumulate"))
-      manifest.accumulate = reader.member("optimizer").member("accumulate").integer(1, 1 << 20);
-    if (reader.member("optimizer").has("loss_scale"))
-      manifest.lossScale = readLossScale(reader.member("optimizer").member("loss_scale"));
-    if (reader.member("optimizer").has("epochs"))
-      manifest.epochs = reader.member("optimizer").member("epochs").number();
-  }
+  if (reader.has("optimizer"))
+    readOptimizer(reader.member("optimizer"), manifest);
   if (reader.has("recipe"))
     manifest.recipe = reader.member("recipe").json();
   manifest.generate.kind = JsonValue::Kind::Array;

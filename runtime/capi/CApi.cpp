@@ -127,7 +127,8 @@ tn_error *tn_model_open(const char *path, const char *tier, tn_model **model) {
     auto parameters = Parameters::create(*artifact);
     if (!parameters.ok())
       return parameters.status();
-    auto result = std::make_unique<tn_model>(tn_model{*artifact, *parameters, (*parameters)->names()});
+    auto result = std::make_unique<tn_model>(
+        tn_model{*artifact, *parameters, (*parameters)->names(), (*parameters)->names(ParameterArena::Moment1)});
     *model = result.release();
     return {};
   });
@@ -155,17 +156,20 @@ tn_error *tn_model_initialize(tn_model *model, uint64_t seed) {
   return guarded([&] { return model->parameters->initialize(seed); });
 }
 int tn_model_parameter_count(const tn_model *model) { return static_cast<int>(model->names.size()); }
+Status tenon::runtime::tensorInfo(const tn_model *model, ParameterArena arena, const char *what, int number,
+                                  tn_tensor_info *info) {
+  const std::vector<std::string> &names = arena == ParameterArena::Moment1 ? model->meanNames : model->names;
+  if (number < 0 || static_cast<size_t>(number) >= names.size() || !info)
+    return usageError("there is no ", what, " number ", number, ", or info is NULL");
+  const std::string &name = names[static_cast<size_t>(number)];
+  auto place = model->parameters->find(name, arena);
+  if (!place.ok())
+    return place.status();
+  const DataType type = place->info->type;
+  return fillInfo(name, type, place->info->shape, static_cast<uint64_t>(place->info->elements) * byteSize(type), info);
+}
 tn_error *tn_model_parameter_info(const tn_model *model, int parameter, tn_tensor_info *info) {
-  return guarded([&]() -> Status {
-    if (parameter < 0 || static_cast<size_t>(parameter) >= model->names.size() || !info)
-      return usageError("there is no parameter number ", parameter, ", or info is NULL");
-    const std::string &name = model->names[static_cast<size_t>(parameter)];
-    auto place = model->parameters->find(name);
-    if (!place.ok())
-      return place.status();
-    const DataType type = place->info->type;
-    return fillInfo(name, type, place->info->shape, static_cast<uint64_t>(place->info->elements) * byteSize(type), info);
-  });
+  return guarded([&] { return tensorInfo(model, ParameterArena::Values, "parameter", parameter, info); });
 }
 int tn_model_parameter_find(const tn_model *model, const char *name) {
   for (size_t i = 0; i < model->names.size() && name; ++i)

@@ -16,7 +16,8 @@ struct tn_threads {
 struct tn_model {
   std::shared_ptr<const tenon::runtime::Artifact> artifact;
   std::shared_ptr<tenon::runtime::Parameters> parameters;
-  std::vector<std::string> names; // of the parameters, so that pointers to them stay valid
+  std::vector<std::string> names;     // of the parameters, so that pointers to them stay valid
+  std::vector<std::string> meanNames; // of what the first moments are where these are not laid out as parameters
 };
 struct tn_context {
   std::unique_ptr<tenon::runtime::Context> context;
@@ -40,6 +41,9 @@ template <typename Body> tn_error *guarded(Body body) {
     return new (std::nothrow) tn_error{TN_ERROR_BUG, exception.what()};
   }
 }
+
+/// What a tensor of an arena is, by its number there; `what` such tensors are called.
+Status tensorInfo(const tn_model *model, ParameterArena arena, const char *what, int number, tn_tensor_info *info);
 
 /// Usage error "`what` is NULL".
 inline Status need(const void *pointer, const char *what) { return pointer ? Status() : usageError(what, " is NULL"); }

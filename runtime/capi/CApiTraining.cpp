@@ -50,6 +50,17 @@ int tn_model_moment_count(const tn_model *model) { return model->parameters->man
 const char *tn_model_moment_name(const tn_model *model, int moment) {
   return moment < 0 || moment >= model->parameters->manifest().moments ? nullptr : moment == 0 ? "moment1" : "moment2";
 }
+int tn_model_moment_tensor_count(const tn_model *model, int moment) {
+  if (moment < 0 || moment >= model->artifact->manifest().moments)
+    return 0;
+  return static_cast<int>((moment == 0 ? model->meanNames : model->names).size());
+}
+tn_error *tn_model_moment_info(const tn_model *model, int moment, int tensor, tn_tensor_info *info) {
+  const ParameterArena arena = moment == 0 ? ParameterArena::Moment1 : ParameterArena::Moment2;
+  if (tn_model_moment_tensor_count(model, moment) == 0)
+    tensor = -1;
+  return guarded([&] { return tensorInfo(model, arena, "tensor of this moment", tensor, info); });
+}
 tn_error *tn_model_get_moment(const tn_model *model, int moment, const char *name, void *values, uint64_t bytes) {
   return guarded([&]() -> Status {
     ParameterArena arena = ParameterArena::Moment1;

@@ -136,7 +136,7 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
 static size_t tensorsUnder(const Manifest &manifest, const SafetensorsFile &file, const std::string &scheme) {
   auto has = [&](const std::string &name) { return file.find(name) != nullptr; };
   std::vector<Piece> pieces;
-  if (allPieces(manifest, scheme, has, pieces).failed())
+  if (allPieces(manifest.parameters, scheme, has, pieces).failed())
     return 0;
   std::set<std::string> found;
   for (const Piece &piece : pieces)
@@ -291,8 +291,9 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   if (!file.ok())
     return file.status();
   std::vector<Piece> pieces;
-  Status status =
-      allPieces(manifest(), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; }, pieces);
+  Status status = allPieces(
+      tensorsIn(ParameterArena::Values), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; },
+      pieces);
   if (status.failed())
     return status;
   Examination found{path, *file, options, {}, {}, {}, {}};
@@ -325,13 +326,13 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   return found.report;
 }
 
-static Status ownPieces(const Manifest &manifest, std::vector<Piece> &pieces) {
-  return allPieces(manifest, "", [](const std::string &) { return true; }, pieces);
+static Status ownPieces(const std::vector<ParameterInfo> &tensors, std::vector<Piece> &pieces) {
+  return allPieces(tensors, "", [](const std::string &) { return true; }, pieces);
 }
 
 Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which) const {
   std::vector<Piece> pieces;
-  if (Status status = ownPieces(manifest(), pieces); status.failed())
+  if (Status status = ownPieces(tensorsIn(which), pieces); status.failed())
     return status;
   Findings findings;
   auto fits = [&](DataType type) { // whatever the numerics of the run were
@@ -373,7 +374,7 @@ Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) 
   if (status.ok())
     status = ensure(which);
   if (status.ok())
-    status = ownPieces(manifest(), pieces);
+    status = ownPieces(tensorsIn(which), pieces);
   if (status.ok())
     status = readPieces(file, pieces, *this, which);
   if (status.failed() || which != ParameterArena::Values)

@@ -68,9 +68,11 @@ static Status dropCopies(const Parameters &parameters, const std::string &scheme
 }
 
 /// The tensors of a save.
-static Status planSave(const Parameters &parameters, const std::string &scheme, std::vector<Group> &groups) {
+static Status planSave(const Parameters &parameters, ParameterArena arena, const std::string &scheme,
+                       std::vector<Group> &groups) {
   std::vector<Piece> pieces;
-  if (Status status = allPieces(parameters.manifest(), scheme, [](const std::string &) { return true; }, pieces); status.failed())
+  auto any = [](const std::string &) { return true; };
+  if (Status status = allPieces(parameters.tensorsIn(arena), scheme, any, pieces); status.failed())
     return status;
   if (Status status = dropCopies(parameters, scheme, pieces); status.failed())
     return status;
@@ -155,14 +157,14 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
 
 static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
   std::vector<Group> groups;
-  if (Status status = planSave(parameters, scheme, groups); status.failed())
+  if (Status status = planSave(parameters, arena, scheme, groups); status.failed())
     return status;
   return writeGroups(parameters, sink, arena, groups, statesOf(parameters, arena, scheme));
 }
 
 Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme) const {
   std::vector<Group> groups;
-  if (Status status = planSave(*this, scheme, groups); status.failed())
+  if (Status status = planSave(*this, ParameterArena::Values, scheme, groups); status.failed())
     return status;
   auto bytesOf = [&](const Group &group) {
     uint64_t bytes = byteSize(tenon::runtime::typeOf(*this, ParameterArena::Values, group));
@@ -221,7 +223,7 @@ Status Parameters::saveTo(ByteSink &sink, ParameterArena which) const { return w
 uint64_t Parameters::fileBytes(ParameterArena which) const {
   SafetensorsWriter writer;
   std::vector<Group> groups;
-  if (planSave(*this, "", groups).failed()) // own names always fit
+  if (planSave(*this, which, "", groups).failed()) // own names always fit
     return 0;
   declare(*this, which, groups, statesOf(*this, which, ""), writer);
   return writer.fileBytes();

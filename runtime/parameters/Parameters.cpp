@@ -57,10 +57,17 @@ Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const A
     status = result->ensure(ParameterArena::Remainders);
   if (status.failed())
     return status;
-  for (const ParameterInfo &info : manifest.parameters)
-    for (int64_t i = 0; i < info.stackElements; ++i)
-      if (info.has(i) && !result->places.emplace(info.elementName(i), Place{&info, i}).second)
-        return inputError("the artifact has two parameters called '", info.elementName(i), "'");
+  auto place = [](const std::vector<ParameterInfo> &tensors, std::unordered_map<std::string, Place> &places) -> Status {
+    for (const ParameterInfo &info : tensors)
+      for (int64_t i = 0; i < info.stackElements; ++i)
+        if (info.has(i) && !places.emplace(info.elementName(i), Place{&info, i}).second)
+          return inputError("the artifact has two parameters called '", info.elementName(i), "'");
+    return {};
+  };
+  if (status = place(manifest.parameters, result->places); status.ok())
+    status = place(manifest.means, result->placesOfMeans);
+  if (status.failed())
+    return status;
   for (const EntryInfo &entry : manifest.entries)
     for (const StateInfo &state : entry.states) {
       if (!state.ofModel)
@@ -87,6 +94,7 @@ Status Parameters::ensure(ParameterArena which) {
     return {};
   const uint64_t bytes = which == ParameterArena::Slices      ? manifest().partialSumBytes()
                          : which == ParameterArena::LossScale ? sizeof(TnLossScale)
+                         : isOfMeans(which)                   ? manifest().meanBytes
                                                               : manifest().parameterBytesIn(typeOfArena(which));
   const unsigned stagger = which == ParameterArena::Sums                                            ? sumsStagger
                            : which == ParameterArena::Copies || which == ParameterArena::Remainders ? besideStagger
@@ -197,19 +205,27 @@ Expected<bool> Parameters::copyParameter(ModelState &state, int64_t stackIndex) 
   return true;
 }
 
-std::vector<std::string> Parameters::names() const {
+bool Parameters::isOfMeans(ParameterArena which) const { return which == ParameterArena::Moment1 && !manifest().means.empty(); }
+
+const std::vector<ParameterInfo> &Parameters::tensorsIn(ParameterArena which) const {
+  return isOfMeans(which) ? manifest().means : manifest().parameters;
+}
+
+std::vector<std::string> Parameters::names(ParameterArena which) const {
   std::vector<std::string> list;
-  for (const ParameterInfo &info : manifest().parameters)
+  for (const ParameterInfo &info : tensorsIn(which))
     for (int64_t i = 0; i < info.stackElements; ++i)
       if (info.has(i))
         list.push_back(info.elementName(i));
   return list;
 }
 
-Expected<Parameters::Place> Parameters::find(const std::string &name) const {
-  auto found = places.find(name);
-  if (found == places.end())
-    return inputError("the model '", manifest().model, "' has no parameter '", name, "'");
+Expected<Parameters::Place> Parameters::find(const std::string &name, ParameterArena which) const {
+  const auto &all = isOfMeans(which) ? placesOfMeans : places;
+  auto found = all.find(name);
+  if (found == all.end())
+    return inputError("the ", isOfMeans(which) ? "optimizer of the " : "", "model '", manifest().model, "' has no ",
+                      isOfMeans(which) ? "means" : "parameter", " '", name, "'");
   return found->second;
 }
 
@@ -269,13 +285,13 @@ static Status checkAccess(const Parameters &parameters, const Parameters::Place 
 }
 
 Status Parameters::get(const std::string &name, void *values, uint64_t bytes, ParameterArena which) const {
-  auto place = find(name);
+  auto place = find(name, which);
   Status status = place.ok() ? checkAccess(*this, *place, name, bytes, which) : place.status();
   return status.ok() ? getAt(*place, values, which) : status;
 }
 
 Status Parameters::set(const std::string &name, const void *values, uint64_t bytes, ParameterArena which) {
-  auto place = find(name);
+  auto place = find(name, which);
   Status status = place.ok() ? checkAccess(*this, *place, name, bytes, which) : place.status();
   return status.ok() ? setAt(*place, values, which) : status;
 }

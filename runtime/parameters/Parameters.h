@@ -80,9 +80,12 @@ public:
     const ParameterInfo *info;
     int64_t stackIndex;
   };
-  /// All published names in manifest order.
-  std::vector<std::string> names() const;
-  Expected<Place> find(const std::string &name) const;
+  /// What lies in an arena: the parameters, or what replaces them there: means of squares by rows and columns have names of
+  /// their own, "blocks.3.wq.weight.rows", or the parameter's where they are not taken apart.
+  const std::vector<ParameterInfo> &tensorsIn(ParameterArena arena) const;
+  /// All own names in manifest order.
+  std::vector<std::string> names(ParameterArena arena = ParameterArena::Values) const;
+  Expected<Place> find(const std::string &name, ParameterArena arena = ParameterArena::Values) const;
   /// `values` are of ParameterInfo::type, `bytes` elements * byteSize of it: what parameters of 16 bits hold is widened, and what
   /// is set is rounded. A number that these cannot hold is refused. Parameters in two halves are joined and split: all bits stay.
   Status get(const std::string &name, void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values) const;
@@ -135,6 +138,7 @@ private:
   std::string signatureIn(DataType type) const;
   std::shared_ptr<const Artifact> artifact;
   static bool isSplit(const Place &place, ParameterArena arena) { return arena == ParameterArena::Values && place.info->split; }
+  bool isOfMeans(ParameterArena arena) const;
   DataType typeInMemory(const ParameterInfo &info, ParameterArena arena) const;
   DataType typeOfArena(ParameterArena arena) const;
   Status readStored(const Place &place, ParameterArena arena, uint64_t first, uint64_t count, char *values) const;
@@ -151,7 +155,7 @@ private:
   Status readState(const SafetensorsFile &file, const std::set<std::string> &unfit, const std::string &scheme, ModelState &state);
   DeviceMemory arenas[9];
   bool present[9] = {};
-  std::unordered_map<std::string, Place> places;
+  std::unordered_map<std::string, Place> places, placesOfMeans;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
   std::map<std::string, ModelState> states;                  // by StateInfo::name
   uint64_t stateVersion = 1;

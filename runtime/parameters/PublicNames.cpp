@@ -59,8 +59,9 @@ Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, cons
 }
 } // namespace
 
-Status allPieces(const Manifest &manifest, const std::string &scheme, const Has &has, std::vector<Piece> &pieces) {
-  for (const ParameterInfo &info : manifest.parameters)
+Status allPieces(const std::vector<ParameterInfo> &tensors, const std::string &scheme, const Has &has,
+                 std::vector<Piece> &pieces) {
+  for (const ParameterInfo &info : tensors)
     for (int64_t i = 0; i < info.stackElements; ++i) {
       if (!info.has(i))
         continue;

@@ -18,10 +18,10 @@ struct Piece {
   bool copy = false; // read only, where another parameter writes the tensor
 };
 
-/// All pieces of a model under a scheme ("" = own names), those of one parameter element together. `has` tells which public names
-/// can be used, to pick among tied copies.
-Status allPieces(const Manifest &manifest, const std::string &scheme, const std::function<bool(const std::string &)> &has,
-                 std::vector<Piece> &pieces);
+/// All pieces of the parameters of a model, or of what else lies in an arena, under a scheme ("" = own names), those of one
+/// element together. `has` tells which public names can be used, to pick among tied copies.
+Status allPieces(const std::vector<ParameterInfo> &tensors, const std::string &scheme,
+                 const std::function<bool(const std::string &)> &has, std::vector<Piece> &pieces);
 
 /// `data`: an element of shape `shape` (two axes other than 1), becomes its transpose.
 void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type);

@@ -268,7 +268,7 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
   if (manifest.copies)
     items.push_back({concat("copies in ", runtime::nameOf(*manifest.copies)), manifest.parameterBytesIn(*manifest.copies)});
   if (manifest.moments > 0)
-    items.push_back({"optimizer", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments)});
+    items.push_back({"optimizer", manifest.momentBytes()});
   if (manifest.accumulate > 1)
     items.push_back({"sums of gradients", manifest.parameterBytes});
   if (manifest.partialSumBytes() > 0)

@@ -3,7 +3,7 @@
 
 // optimize C1: a rule there is.
 func.func @f() {
-  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adam_tf, adamw, bert_adam, gpt1_adam, adamax, adamaxw, adam_paddle, lamb, lion or radam, got tiger}}
+  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adam_tf, adamw, bert_adam, gpt1_adam, adamax, adamaxw, adam_paddle, lamb, lion, radam or adafactor, got tiger}}
   %norm, %rate = tenon.optimize "tiger" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f64>
   return
 }

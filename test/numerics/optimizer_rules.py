@@ -43,7 +43,9 @@ class Rule:
     """One optimizer over named tensors with factors of their own."""
 
     def __init__(self, kind, lr, decay=0.0, momentum=0.0, nesterov=False, betas=(0.9, 0.999), eps=1e-8, dampening=0.0, form="",
-                 each=0.0):
+                 each=0.0, scaled=True, threshold=1.0, least=1):
+        self.scaled, self.threshold, self.least, self.means = scaled, threshold, least, {}
+        self.shapes = {}  # of what is no vector
         self.kind, self.lr, self.decay, self.momentum, self.form = kind, lr, decay, momentum, form
         self.nesterov, self.betas, self.eps, self.dampening, self.each = nesterov, betas, eps, dampening, each
         self.first, self.second, self.updates = {}, {}, 0
@@ -64,6 +66,8 @@ class Rule:
                 self.sgd(p, g, m, self.lr * factor * times, decay)
             elif self.kind == "lion":
                 self.lion(p, g, m, self.lr * factor * times, decay)
+            elif self.kind == "adafactor":
+                self.adafactor(name, p, g, m, self.lr * factor * times, decay)
             elif self.kind == "lamb":
                 self.lamb(p, g, m, v, self.lr * factor * times, decay)
             else:
@@ -122,6 +126,36 @@ class Rule:
             p[k] = p[k] * (1 - lr * decay) - lr * ((c > 0) - (c < 0))
             m[k] = b2 * m[k] + (1 - b2) * x
 
+    def adafactor(self, name, p, g, m, lr, decay):
+        torch, rest = self.form == "torch", self.updates ** -0.8
+        eps = 2.0 ** -52 if torch else 1e-30
+        added = 0 if torch else eps
+
+        def faded(which, now):
+            before = self.means.get((name, which), [0.0] * len(now))
+            self.means[name, which] = [(1 - rest) * a + rest * (b + added) for a, b in zip(before, now)]
+            return self.means[name, which]
+
+        shape = self.shapes.get(name, (len(p),))
+        cuts = [(math.prod(shape[:k]), math.prod(shape[k:])) for k in range(1, len(shape))]
+        cuts = [cut for cut in cuts if min(cut) >= self.least]
+        if cuts:
+            rows, columns = min(cuts, key=sum)
+            row = faded("rows", [math.fsum(x * x for x in g[k * columns:(k + 1) * columns]) / columns for k in range(rows)])
+            column = faded("columns", [math.fsum(x * x for x in g[k::columns]) / rows for k in range(columns)])
+            mean = math.fsum(row) / rows
+            v = [a * b / (max(mean, eps) if torch else mean) for a in row for b in column]
+        else:
+            v = faded("", [x * x for x in g])
+        u = [x / math.sqrt(max(y, eps * eps) if torch else y) for x, y in zip(g, v)]
+        scale = max(1e-3, norm(p) / math.sqrt(len(p))) if self.scaled else 1.0
+        far = scale / max(1.0, norm(u) / math.sqrt(len(u)) / self.threshold) * (min(lr, self.updates ** -0.5) if torch else lr)
+        for k, x in enumerate(u):
+            x *= far
+            if self.momentum:
+                x = m[k] = self.momentum * m[k] + (1 - self.momentum) * x
+            p[k] = p[k] * (1 - lr * decay * (1 if torch else scale)) - x
+
     def lamb(self, p, g, m, v, lr, decay):
         (b1, b2), eps = self.betas, self.eps
         corrected = self.form in ("nvidia_tf", "nvlamb", "huawei")
@@ -168,6 +202,11 @@ OPTIMIZERS = {
     "radam(lr = 0.02, eps = 1e-3, decay = 0.03)": lambda: Rule("radam", 0.02, 0.03, eps=1e-3),
     "radam(lr = 0.02, betas = (0.9, 0.95), decay = 0.1, form = decoupled)": lambda: Rule("radam", 0.02, 0.1, betas=(0.9, 0.95),
                                                                                          form="decoupled"),
+    "adafactor(lr = 0.02, decay = 0.1)": lambda: Rule("adafactor", 0.02, 0.1),
+    "adafactor(lr = 0.02, decay = 0.1, momentum = 0.8, clip_threshold = 0.7, scale_parameter = false)": lambda: Rule(
+        "adafactor", 0.02, 0.1, 0.8, threshold=0.7, scaled=False),
+    "adafactor(lr = 0.4, decay = 0.1, form = torch)": lambda: Rule("adafactor", 0.4, 0.1, form="torch"),
+    "adafactor(lr = 0.02, decay = 0.1, min_dim_size_to_factor = 25)": lambda: Rule("adafactor", 0.02, 0.1, least=25),
     "adamw(lr = 0.02, eps = 1e-3, decay = 0.1, form = uncorrected)": lambda: Rule("adamw", 0.02, 0.1, eps=1e-3,
                                                                                   form="uncorrected"),
 }

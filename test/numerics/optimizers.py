@@ -184,6 +184,7 @@ def clipped(given, clip):
 
 def follow(model, rule, schedule, own, clip, rows, flat, what, spoil):
     rule.decay += 1e-6 if spoil else 0
+    rule.shapes["m"] = (ROWS, WIDTH)
     sizes = {name: len(row) for name, row in gradients_of(rows[0]).items()}
     values = {name: [math.cos(0.3 * k + len(name)) for k in range(size)] for name, size in sizes.items()}
     values["blocks.1.bias"] = [0.0] * WIDTH  # a tensor without a norm

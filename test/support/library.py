@@ -148,9 +148,18 @@ class Model:
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
                 for name, (k, info) in self._infos("output").items()}
 
+    def moment_tensors(self, number):
+        """Information by name."""
+        result = {}
+        for k in range(LIBRARY.tn_model_moment_tensor_count(self.model, number)):
+            info = Info()
+            call("tn_model_moment_info", self.model, number, k, ctypes.byref(info))
+            result[info.name.decode()] = info
+        return result
+
     def moment(self, number, name):
-        return _tensor(self.parameters()[name], lambda data, size: call("tn_model_get_moment", self.model, ctypes.c_int(number),
-                                                                        name.encode(), data, size))
+        return _tensor(self.moment_tensors(number)[name], lambda data, size: call(
+            "tn_model_get_moment", self.model, ctypes.c_int(number), name.encode(), data, size))
 
     def loss_scale(self):
         """The scale, and the good updates since it changed."""

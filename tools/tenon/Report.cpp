@@ -115,7 +115,7 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
   if (differentiated)
     add("gradients", manifest.parameterBytes, "");
   if (trains)
-    add("optimizer moments", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments), "");
+    add("optimizer moments", manifest.momentBytes(), "");
   if (trains && manifest.accumulate > 1)
     add("sums of gradients", manifest.parameterBytes, "");
   if (differentiated && report.entry->slices > 1)

@@ -90,11 +90,14 @@ TN_API tn_error *tn_model_set_gradient(tn_model *model, const char *name, const 
  * is open. Not while its model runs, but for groups that are ready (tn_context_on_group). */
 TN_API tn_error *tn_model_gradient_data(tn_model *model, const char *name, void **values, uint64_t *bytes);
 /* The optimizer of the train entry ("adamw", ..; "" without one) and its moments, by number from 0: zero before the first step.
- * They are named like the files of a checkpoint, "moment1" and "moment2"; NULL if there is no such moment. Values have the
- * parameter's shape. */
+ * They are named like the files of a checkpoint, "moment1" and "moment2"; NULL if there is no such moment. Its tensors are those
+ * of the parameters; only the first moment of adafactor has others: means of squares, "NAME.rows" and "NAME.columns" of a
+ * parameter that is a matrix, with its first and its last axes. */
 TN_API const char *tn_model_optimizer(const tn_model *model);
 TN_API int tn_model_moment_count(const tn_model *model);
 TN_API const char *tn_model_moment_name(const tn_model *model, int moment);
+TN_API int tn_model_moment_tensor_count(const tn_model *model, int moment); /* 0 if there is no such moment */
+TN_API tn_error *tn_model_moment_info(const tn_model *model, int moment, int tensor, tn_tensor_info *info);
 TN_API tn_error *tn_model_get_moment(const tn_model *model, int moment, const char *name, void *values, uint64_t bytes);
 TN_API tn_error *tn_model_set_moment(tn_model *model, int moment, const char *name, const void *values, uint64_t bytes);
 /* The loss scale of a model that trains in f16 (docs/training.md): what the loss of the next step is multiplied by, and the

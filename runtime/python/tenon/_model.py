@@ -64,13 +64,16 @@ class Model(Handle):
         self.tier: str = self._lib.tn_model_tier(self._handle).decode()
         self.entries: List[str] = [self._lib.tn_model_entry_name(self._handle, number).decode()
                                    for number in range(self._lib.tn_model_entry_count(self._handle))]
-        tensors: Dict[str, Tensor] = {}
-        info = TensorInfo()
-        for number in range(self._lib.tn_model_parameter_count(self._handle)):
-            self._lib.tn_model_parameter_info(self._handle, number, ctypes.byref(info))
-            tensors[info.name.decode()] = Tensor(info.name.decode(), info.sizes(), info.dtype(), number)
+        tensors = self._tensors(self._lib.tn_model_parameter_count(self._handle), self._lib.tn_model_parameter_info)
         self.parameters = Parameters(self, self._lib.tn_model_get_parameter, self._lib.tn_model_set_parameter, tensors)
         self.gradients = Parameters(self, self._lib.tn_model_get_gradient, self._lib.tn_model_set_gradient, tensors)
+
+    def _tensors(self, count: int, describe: Any, *which: int) -> Dict[str, Tensor]:
+        tensors, info = {}, TensorInfo()
+        for number in range(count):
+            describe(self._handle, *which, number, ctypes.byref(info))
+            tensors[info.name.decode()] = Tensor(info.name.decode(), info.sizes(), info.dtype(), number)
+        return tensors
 
     @classmethod
     def open(cls, path: Path, tier: Optional[str] = None, which: Which = "") -> "Model":
@@ -136,7 +139,8 @@ class Model(Handle):
 
     @property
     def moments(self) -> Dict[str, Parameters]:
-        """The optimizer's moments, "moment1" and "moment2" as the files of a checkpoint call them: mappings like `parameters`."""
+        """The optimizer's moments, "moment1" and "moment2" as the files of a checkpoint call them: mappings like `parameters`. Of
+        adafactor the first is of means of squares, "NAME.rows" and "NAME.columns" of a parameter that is a matrix."""
         result = {}
         for number in range(self._lib.tn_model_moment_count(self.handle)):
             def read(handle: Any, name: bytes, values: Any, size: int, number: int = number) -> None:
@@ -145,8 +149,9 @@ class Model(Handle):
             def write(handle: Any, name: bytes, values: Any, size: int, number: int = number) -> None:
                 self._lib.tn_model_set_moment(handle, number, name, values, size)
 
-            result[self._lib.tn_model_moment_name(self.handle, number).decode()] = Parameters(self, read, write,
-                                                                                              self.parameters.tensors)
+            count = self._lib.tn_model_moment_tensor_count(self.handle, number)
+            tensors = self._tensors(count, self._lib.tn_model_moment_info, number)
+            result[self._lib.tn_model_moment_name(self.handle, number).decode()] = Parameters(self, read, write, tensors)
         return result
 
     @property

@@ -11,6 +11,7 @@ OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01
               "bert_adam(lr = 0.01, eps = 0.01, clip_each = 0.5)", "gpt1_adam(lr = 0.01, eps = 0.01, l2 = 0.05)",
               "adamaxw(lr = 0.01, eps = 0.01, decay = 0.05)", "adam_paddle(lr = 0.01, eps = 0.01, decay = 0.05)",
               "radam(lr = 0.01, eps = 0.01)", "radam(lr = 0.01, eps = 0.01, decay = 0.05, form = decoupled)",
+              "adafactor(lr = 0.01, eps = 0.01)", "adafactor(lr = 0.01, eps = 0.1, form = torch)",
               *(f"lamb(lr = 0.01, eps = 0.01, form = {form})" for form in ("v3", "pytorch", "albert", "nvidia_tf", "nvlamb",
                                                                            "huawei"))]
 SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)",
