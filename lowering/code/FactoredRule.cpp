@@ -24,11 +24,14 @@ static double epsilonOf(OptimizeOp op, Bound bound, Type element) {
   return op.number("eps", bound == Bound::Least ? next : 1e-30);
 }
 
-FactoredCode::FactoredCode(ImplicitLocOpBuilder &builder, OptimizeOp op, Type element, Value updates, const LibraryCall &library)
-    : builder(builder), op(op), form(formOf(op)), eps(epsilonOf(op, form.bound, element)), updates(updates) {
-  rest2 = library("pow", {updates, real(-settingOf(op, "beta2_decay"))});
-  beta2 = minus(builder, real(1), rest2);
+Value factoredRest(ImplicitLocOpBuilder &builder, OptimizeOp op, Value updates, const LibraryCall &library) {
+  Value power = arith::ConstantOp::create(builder, builder.getF64FloatAttr(-settingOf(op, "beta2_decay")));
+  return library("pow", {updates, power});
 }
+
+FactoredCode::FactoredCode(ImplicitLocOpBuilder &builder, OptimizeOp op, Type element, Value updates, Value rest)
+    : builder(builder), op(op), form(formOf(op)), eps(epsilonOf(op, form.bound, element)), updates(updates),
+      beta2(minus(builder, real(1), rest)), rest2(rest) {}
 
 Value FactoredCode::real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
 Value FactoredCode::like(Value value, Value other) {

@@ -6,11 +6,14 @@
 
 namespace tenon {
 
+/// What the squares of this update count in their means: t^-beta2_decay.
+mlir::Value factoredRest(mlir::ImplicitLocOpBuilder &builder, OptimizeOp op, mlir::Value updates, const LibraryCall &library);
+
 class FactoredCode {
 public:
   using Value = mlir::Value;
-  /// `updates`: the number of this update, from 1. `element`: of the parameters.
-  FactoredCode(mlir::ImplicitLocOpBuilder &builder, OptimizeOp op, mlir::Type element, Value updates, const LibraryCall &library);
+  /// `updates`: the number t of this update, from 1; `rest`: factoredRest. `element`: of the parameters.
+  FactoredCode(mlir::ImplicitLocOpBuilder &builder, OptimizeOp op, mlir::Type element, Value updates, Value rest);
 
   /// The square of a gradient, and a mean of `count` squares from their sum.
   Value square(Value g);

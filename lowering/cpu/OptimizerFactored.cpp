@@ -35,8 +35,9 @@ void OptimizerKernels::addSegmentKernels(StringRef name, void (OptimizerKernels:
 }
 
 FactoredCode OptimizerKernels::factoredOf(FunctionCode &code) {
-  const RuleNumbers numbers = ruleNumbers(code.builder, op, code.field(abi::Step), libraryOf(code));
-  return FactoredCode(code.builder, op, part.element, numbers.updates, libraryOf(code));
+  const LibraryCall library = libraryOf(code);
+  Value updates = ruleNumbers(code.builder, op, code.field(abi::Step), library).updates;
+  return FactoredCode(code.builder, op, part.element, updates, factoredRest(code.builder, op, updates, library));
 }
 
 Value OptimizerKernels::meansAddress(FunctionCode &code, Value segment, int64_t column) {

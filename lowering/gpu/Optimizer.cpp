@@ -1,5 +1,4 @@
 // tenon.optimize, first part: tables, the mean of several batches, norms, factors of clipping.
-#include "dialect/Refusal.h"
 #include "lowering/code/LearningRate.h"
 #include "lowering/gpu/OptimizerKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -9,8 +8,6 @@ using namespace mlir;
 namespace tenon::gpu {
 
 LogicalResult OptimizerKernels::generate() {
-  if (ruleOf(op).isFactored())
-    return notSupported(op) << "the optimizer " << op.getRule() << " on GPUs; adamw works there";
   auto tabulated = tabulate(op, sequence.allParameters());
   if (failed(tabulated))
     return failure();
@@ -22,25 +19,39 @@ LogicalResult OptimizerKernels::generate() {
   areas.norm = take(1);
   areas.inverse = take(1);
   areas.tensors = take(table.perTensor ? segmentCount() : 0);
-  areas.parameters = take(hasRatios() ? tileCount() : 0);
-  areas.directions = take(hasRatios() ? tileCount() : 0);
-  areas.ratios = take(hasRatios() ? segmentCount() : 0);
+  const bool comparesTensors = hasRatios() || isFactored();
+  areas.parameters = take(comparesTensors ? tileCount() : 0);
+  areas.directions = take(comparesTensors ? tileCount() : 0);
+  areas.ratios = take(comparesTensors ? segmentCount() : 0);
+  areas.scales = take(isFactored() ? segmentCount() : 0);
+  areas.rowMeans = take(isFactored() ? segmentCount() : 0);
+  areas.columns = take(isFactored() ? countColumnSums() : 0);
   area = sequence.temporary(getAffineConstantExpr(8 * areas.count, op.getContext()));
   if (op.accumulate() > 1)
     forParts("accumulate", [&](Launch &launch) { addAccumulation(launch); });
   forParts("gradient_norm", [&](Launch &launch) { addNorm(launch); });
   addScalars();
-  addUpdate();
+  if (isFactored())
+    addFactoredUpdate();
+  else
+    addUpdate();
   return success();
 }
 
-/// Per tile its segment; per segment offset, elements, first tile, norm and the three factors.
+/// Per tile its segment; per segment offset, elements, first tile, norm, the means of squares and the three factors.
 void OptimizerKernels::collectTables() {
+  int64_t sums = 0;
   for (const OptimizerPart &each : table.parts)
     for (size_t i = each.first; i < each.first + each.count; ++i) {
       const OptimizerSegment &segment = table.segments[i];
       firstTiles.push_back(tileCount());
-      whole.append({segment.offset / elementBytes(each.element), segment.count, tileCount(), segment.norm});
+      const int64_t bytes = elementBytes(each.element);
+      whole.append({segment.offset / bytes, segment.count, tileCount(), segment.norm});
+      if (isFactored()) {
+        const OptimizerSegment::Means &means = segment.means;
+        whole.append({means.rows / bytes, means.columns / bytes, means.rowCount, means.columnCount, sums});
+        sums += columnSumsOf(segment);
+      }
       factors.append({segment.rate, segment.gradient, segment.decay});
       tileSegments.append(size_t(llvm::divideCeil(segment.count, kTileElements)), int32_t(i));
     }
@@ -54,8 +65,9 @@ Value OptimizerKernels::segmentOf(KernelCode &code, Value tile) {
 
 Value OptimizerKernels::wholeOf(KernelCode &code, Value segment, int64_t column) {
   auto &builder = code.builder;
-  return entryOf<int64_t>(code, "optimize_places", builder.getI64Type(), whole,
-                          add(builder, multiply(builder, segment, constant(builder, 4)), constant(builder, column)));
+  return entryOf<int64_t>(
+      code, "optimize_places", builder.getI64Type(), whole,
+      add(builder, multiply(builder, segment, constant(builder, isFactored() ? 9 : 4)), constant(builder, column)));
 }
 
 Value OptimizerKernels::factorOf(KernelCode &code, Value segment, int64_t column) {

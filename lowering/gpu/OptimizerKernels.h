@@ -4,6 +4,7 @@
 #pragma once
 #include "dialect/OptimizeSettings.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/code/FactoredRule.h"
 #include "lowering/code/LossScale.h"
 #include "lowering/code/OptimizerRule.h"
 #include "lowering/code/OptimizerTable.h"
@@ -35,6 +36,9 @@ private:
     int64_t parameters = 0; // per tile, sums of squares
     int64_t directions = 0; // per tile, sums of squares
     int64_t ratios = 0;     // per segment
+    int64_t scales = 0;     // per segment: the size of its numbers
+    int64_t rowMeans = 0;   // per segment: the mean over its rows
+    int64_t columns = 0;    // per strip of a matrix, sums of squares by columns; then in its first strip the factors of columns
     int64_t count = 0;
   };
 
@@ -43,6 +47,7 @@ private:
   int64_t tileCount() const { return int64_t(tileSegments.size()); }
   int64_t segmentCount() const { return int64_t(table.segments.size()); }
   bool hasRatios() const { return formOf(op).trust != schema::Trust::None; }
+  bool isFactored() const { return ruleOf(op).isFactored(); }
   template <typename Number>
   Value entryOf(KernelCode &code, llvm::StringRef stem, Type type, llvm::ArrayRef<Number> values, Value index) {
     auto shape = mlir::RankedTensorType::get({int64_t(values.size())}, type);
@@ -82,6 +87,30 @@ private:
   Value sumOfTiles(KernelCode &code, Value first, int64_t step, Value norm);
   Value sumOfSegment(KernelCode &code, int64_t area, Value segment);
   Value clipFactor(KernelCode &code, Value norm, Value bound, double epsilon);
+
+  // OptimizerFactored.cpp: means of squares by rows and columns, and what moves by them.
+  /// The blocks of a launch that has several for each matrix of the part.
+  struct Cover {
+    llvm::SmallVector<int32_t> segments; // of each block
+    llvm::SmallVector<int64_t> firsts;   // by segment: its first block
+  };
+  Cover cover(llvm::function_ref<int64_t(const OptimizerSegment &)> blocksOf);
+  static int64_t columnSumsOf(const OptimizerSegment &segment);
+  int64_t countColumnSums();
+  void addFactoredUpdate();
+  /// A kernel of the part with the arguments of all these; runs where the norm is finite.
+  void addFactored(llvm::StringRef name, int64_t count, std::function<void(KernelCode &)> body);
+  void addRowMeans();
+  void addColumnSums();
+  void addColumnMeans();
+  void addMeansOfRows();
+  void emitFactoredDirections(KernelCode &code);
+  void emitFactoredRatio(KernelCode &code, Value segment);
+  std::pair<Value, Value> placeIn(KernelCode &code, llvm::StringRef name, const Cover &of);
+  void emitFactoredUpdate(KernelCode &code);
+  FactoredCode factoredOf(KernelCode &code);
+  Value meansOf(KernelCode &code, Value segment, int64_t column);
+  std::function<Value(Value)> clippingOf(KernelCode &code, Value segment);
 
   // OptimizerUpdate.cpp: moments and parameters.
   void addUpdate();

@@ -34,6 +34,7 @@ from tensors import load_safetensors  # noqa: E402
 # a block has threads. Emulated, a block of threads takes its time.
 MODELS = {
     "accumulated": ({}, {}),
+    "factored": ({}, {}),
     "sliced": ({}, {}),
     "recurrent": ({}, {}),
     "short": ({}, {}),
