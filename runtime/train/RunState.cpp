@@ -112,10 +112,14 @@ struct OpenFiles {
   std::vector<runtime::SafetensorsFile> others; // states of further tasks
 };
 
+bool lists(const runtime::LoadedCheckpoint &checkpoint, const std::string &name) {
+  return std::find(checkpoint.files.begin(), checkpoint.files.end(), name) != checkpoint.files.end();
+}
+
 /// Only what the manifest lists has been compared with its hashes.
 Status openListed(const runtime::LoadedCheckpoint &checkpoint, const std::string &name,
                   std::optional<runtime::SafetensorsFile> &result) {
-  if (std::find(checkpoint.files.begin(), checkpoint.files.end(), name) == checkpoint.files.end())
+  if (!lists(checkpoint, name))
     return inputError(checkpoint.path, " is not a checkpoint of a training run: its manifest lists no ", name);
   auto file = runtime::SafetensorsFile::open(checkpoint.filePath(name));
   if (file.ok())
@@ -130,6 +134,10 @@ Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters 
     if (arena != ParameterArena::Values && (!training || !parameters.arena(arena)))
       continue;
     std::optional<runtime::SafetensorsFile> file;
+    if (arena != ParameterArena::Values && !lists(checkpoint, name))
+      return inputError(checkpoint.path, " has no ", name,
+                        ": its optimizer had other settings (no momentum?); use --fresh, or --weights with its ",
+                        kArenas[0].file);
     if (Status status = openListed(checkpoint, name, file); status.failed())
       return status;
     if (Status status = parameters.checkArena(*file, arena); status.failed())
@@ -139,9 +147,7 @@ Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters 
   return {};
 }
 
-bool hasMeans(const runtime::LoadedCheckpoint &checkpoint) {
-  return std::find(checkpoint.files.begin(), checkpoint.files.end(), kMeansFile) != checkpoint.files.end();
-}
+bool hasMeans(const runtime::LoadedCheckpoint &checkpoint) { return lists(checkpoint, kMeansFile); }
 
 /// A run whose recipe had no `average` until now has none to go on from.
 Status openMeans(const runtime::LoadedCheckpoint &checkpoint, const Parameters &means, OpenFiles &files,
@@ -176,7 +182,7 @@ Status openOthers(const runtime::LoadedCheckpoint &checkpoint, const RunParts &p
   for (size_t i = 0; i < parts.others.size(); ++i) {
     std::optional<runtime::SafetensorsFile> file;
     const std::string name = statesFile(i + 1);
-    if (std::find(checkpoint.files.begin(), checkpoint.files.end(), name) == checkpoint.files.end())
+    if (!lists(checkpoint, name))
       return inputError("the recipe has ", parts.others.size() + 1, " tasks, and had fewer until step ", checkpoint.step,
                         ": start a new run, by --fresh or another --out; --weights ", checkpoint.filePath(kArenas[0].file),
                         " begins it with what this one has learned");
