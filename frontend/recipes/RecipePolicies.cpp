@@ -320,8 +320,6 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
             tokens && works(*schema::find("data task", task.data->text), "tokens"))
           refuse(*tokens, "`tokens` beside `tasks`");
       }
-      if (const Setting *slices = recipe.find("slices"); slices && slices->integer > 1)
-        refuse(*slices, "`slices` beside `tasks`");
       continue;
     }
     if (key == "numerics") {

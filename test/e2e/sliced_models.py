@@ -26,13 +26,13 @@ GPT = {**SMALL, "D": 16, "E": 8}
 HEADS = {**SMALL, "K": 3}
 XL = {"T": 8, "V": 24, "D": 16, "H": 2, "F": 16, "N": 2, "M": 4}
 # Per file: models with their sizes, of the recipe `small`; a text: why it has no slices. Not ELECTRA and MT-DNN: their losses
-# hang on draws, and those of a slice are others than those of the batch.
+# hang on draws, and those of a slice are others than those of the batch; not ERNIE 2.0, whose tasks are entries of their own
+# (sliced_tasks.py).
 CASES = {
     "alibi": {"MPT": {"T": 8, "V": 24, "D": 16, "H": 2, "N": 2}},
     "bert": {"BERT": {**HEADS, "E": 8, "F": 16}},
     "bert_heads": {"Classify": {**SMALL, "C": 3}, "Span": SMALL, "Tag": {**SMALL, "C": 3}, "Choice": {**SMALL, "A": 2}},
     "ernie1": {"Ernie1": HEADS},
-    "ernie2": {"Ernie2": "`slices` beside `tasks`"},
     "gpt1": {"GPT1": GPT, "GPT1Tasks": {**GPT, "C": 3}},
     "gpt2": {"GPT2": GPT},
     "gru": {"ClassifyGRU": {"T": 6, "V": 24, "X": 8, "C": 8}, "GRULM": {"T": 6, "V": 24, "C": 8}},

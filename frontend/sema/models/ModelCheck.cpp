@@ -136,7 +136,7 @@ public:
       Diagnostics ofLengths;
       (void)tasks.takeLengths(checked, lossWeights(checked, full), base, ofLengths);
       report(ofLengths, *own);
-      for (const EntryRequest &request : tasks.trainRequests(checked, lossWeights(checked, full), base)) {
+      for (EntryRequest &request : tasks.trainRequests(checked, lossWeights(checked, full), base)) {
         auto entry = tasks.runTrain(checked, request);
         if (!entry)
           continue;

@@ -78,15 +78,10 @@ bool ModelEntries::build(Program &program, const ast::Recipe *train, const Sets 
     add(program, isOfRecipe ? tasks.runEval(*checked, program.lossWeights, eval) : Checker(session, model, eval).run(), ok);
   }
   if (train && wanted("train")) {
-    build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
-    if (ok) {
-      auto part = cut(*checked, std::move(program.entries.back()),
-                      ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)), session.diagnostics);
-      program.entries.pop_back();
-      if (part)
-        program.entries.insert(program.entries.end(), part->begin(), part->end());
-      ok = part.has_value();
-    }
+    const EntryRequest request = ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds));
+    ok &= session.mayGoOn();
+    if (session.mayGoOn())
+      addStep(program, *checked, Checker(session, model, request).run(), request, ok);
   }
   if (ok && program.entries.empty()) {
     session.error("T0413", model.name.range,
@@ -116,9 +111,9 @@ bool ModelEntries::buildTasks(Program &program, const CheckedRecipe &recipe, con
   for (const RecipeTask &task : tasksOf(recipe))
     if (wanted("eval") && session.mayGoOn())
       add(program, tasks.runEval(recipe, task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
-  for (const EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
+  for (EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
     if (wanted("train") && session.mayGoOn())
-      add(program, tasks.runTrain(recipe, request), ok);
+      addStep(program, recipe, tasks.runTrain(recipe, request), request, ok);
   return ok;
 }
 
@@ -130,6 +125,17 @@ void ModelEntries::add(Program &program, std::optional<Entry> entry, bool &ok) {
     keepAttentionMaps(*entry);
   if (entry)
     program.entries.push_back(std::move(*entry));
+}
+
+void ModelEntries::addStep(Program &program, const CheckedRecipe &recipe, std::optional<Entry> entry, const EntryRequest &asked,
+                           bool &ok) {
+  ok &= entry && session.mayGoOn();
+  if (!entry)
+    return;
+  auto parts = ok ? cut(recipe, std::move(*entry), asked, session.diagnostics) : std::vector<Entry>{std::move(*entry)};
+  ok &= parts.has_value();
+  if (parts)
+    program.entries.insert(program.entries.end(), parts->begin(), parts->end());
 }
 
 void ModelEntries::addWalk(Program &program, const Entry &entry, bool &ok) {

@@ -31,6 +31,8 @@ private:
   void add(Program &program, std::optional<Entry> entry, bool &ok);
   /// The entries that `entry`, which walks an axis, becomes.
   void addWalk(Program &program, const Entry &entry, bool &ok);
+  /// A training step, or its slices and what they add up first.
+  void addStep(Program &program, const CheckedRecipe &recipe, std::optional<Entry> entry, const EntryRequest &asked, bool &ok);
 
   Session &session;
   const ast::Model &model;

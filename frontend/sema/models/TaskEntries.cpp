@@ -35,7 +35,7 @@ std::vector<EntryRequest> TaskEntries::trainRequests(const CheckedRecipe &recipe
   return requests;
 }
 
-std::optional<Entry> TaskEntries::runTrain(const CheckedRecipe &recipe, EntryRequest request) {
+std::optional<Entry> TaskEntries::runTrain(const CheckedRecipe &recipe, EntryRequest &request) {
   const std::optional<RecipeTask> task = taskOf(recipe, request.name);
   if (task && task->batch > 0)
     bindRows(*task, request);

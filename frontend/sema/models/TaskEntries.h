@@ -19,7 +19,7 @@ public:
   /// One per task, or one of all `weights`; `base` has no losses yet.
   static std::vector<EntryRequest> trainRequests(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
   /// With the weights of its task, and the number of rows that this says.
-  std::optional<Entry> runTrain(const CheckedRecipe &recipe, EntryRequest request);
+  std::optional<Entry> runTrain(const CheckedRecipe &recipe, EntryRequest &request);
   /// The losses of a task, and, where `base` has metrics, those that its data have the inputs of.
   std::optional<Entry> runEval(const CheckedRecipe &recipe, const RecipeTask &task, const EntryRequest &base);
   /// Of a recipe without tasks: all losses and metrics. Of those that it does not train only what its data have the inputs of,
