@@ -6,7 +6,23 @@ namespace tenon::data {
 
 using runtime::concat;
 
-static Status readLines(const std::string &path, const Vocabulary &symbols, const std::vector<int32_t> &marks, Lines &lines) {
+runtime::Expected<TextMarks> marksOf(const Vocabulary &symbols, const std::string &path) {
+  const bool marked = !symbols.isOfCharacters();
+  const std::optional<int32_t> pad = symbols.special("pad"), end = symbols.special("eos");
+  if (marked && !pad)
+    return inputError("the vocabulary '", path,
+                      "' has no symbol to fill rows with, whose places a loss leaves out; translation needs <pad>, best in the "
+                      "first line: losses that compare the label with 0 need it there");
+  if (marked && !end)
+    return inputError("the vocabulary '", path, "' has no symbol for the end of a text; translation needs <eos>");
+  const TextMarks marks = {end.value_or(TextMarks().end), pad.value_or(TextMarks().pad)};
+  if (marks.end == marks.pad)
+    return inputError("the vocabulary '", path, "' has one symbol, ", marks.end,
+                      ", for the end of a text and for what fills a row; translation needs two, <eos> and <pad>");
+  return marks;
+}
+
+Status readLines(const std::string &path, const Vocabulary &symbols, const std::vector<int32_t> &marks, Lines &lines) {
   std::string text;
   if (Status status = readMarkedFile(path, text); status.failed())
     return status;

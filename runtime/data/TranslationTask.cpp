@@ -27,9 +27,12 @@ public:
     else if (!settings.vocabulary.empty())
       if (Status status = readSymbols(settings, symbols); status.failed())
         return status;
-    if (Status status = findMarks(); status.failed())
-      return status;
-    if (Status status = readParallel(settings, symbols, {pad, end}, source, target); status.failed())
+    auto marks = marksOf(symbols, settings.vocabulary);
+    if (!marks.ok())
+      return marks.status();
+    pad = marks->pad;
+    end = marks->end;
+    if (Status status = readParallel(settings, symbols, marks->all(), source, target); status.failed())
       return status;
     Status status = setRows(source.count(), concat("'", source.path, "'"));
     return status.ok() && settings.tokens > 0 ? sortByLength() : status;
@@ -100,24 +103,6 @@ public:
   }
 
 private:
-  /// Bytes and characters of a text are never 0 or 1.
-  Status findMarks() {
-    const bool marked = !symbols.isOfCharacters();
-    const std::optional<int32_t> filling = symbols.special("pad"), found = symbols.special("eos");
-    if (marked && !filling)
-      return inputError("the vocabulary '", settings.vocabulary,
-                        "' has no symbol to fill rows with, whose places a loss leaves out; translation needs <pad>, best in the "
-                        "first line: losses that compare the label with 0 need it there");
-    pad = filling.value_or(0);
-    if (marked && !found)
-      return inputError("the vocabulary '", settings.vocabulary,
-                        "' has no symbol for the end of a text; translation needs <eos>");
-    end = found.value_or(1);
-    return end != pad ? Status()
-                      : inputError("the vocabulary '", settings.vocabulary, "' has one symbol, ", end,
-                                   ", for the end of a text and for what fills a row; translation needs two, <eos> and <pad>");
-  }
-
   /// Batches of a training are of one length each.
   bool sorts() const { return settings.tokens > 0 && part == Part::Training; }
 

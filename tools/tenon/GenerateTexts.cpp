@@ -3,6 +3,7 @@
 #include "runtime/data/Utf8.h"
 #include "runtime/files/Npy.h"
 #include "tools/tenon/Say.h"
+#include "tools/tenon/SourceTexts.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -53,6 +54,7 @@ private:
   const TextsOptions &options;
   std::vector<TensorInfo> infos;
   std::map<std::string, NpyArray> arrays;
+  std::optional<SourceTexts> sources;
   std::map<std::string, int64_t> dims;
   std::map<std::string, bool> hasRows;
   std::vector<std::vector<int32_t>> prompts; // of each text, or one of all
@@ -106,12 +108,28 @@ Status Texts::readInputs(const generate::Search &search) {
       return status.in(file);
     arrays[name] = array.take();
   }
+  if (!options.sources.empty()) {
+    auto read = SourceTexts::read(options.sources, entry, infos, request.vocabulary);
+    if (!read.ok())
+      return read.status();
+    sources = read.take();
+    total = sources->count();
+  }
   for (const TensorInfo &info : infos) {
+    if (sources && sources->gives(info.name)) {
+      if (arrays.count(info.name))
+        return usageError("--sources and --input ", info.name, " both give it; pass one of them");
+      continue;
+    }
     if (!arrays.count(info.name))
-      return usageError("the entry ", entry.name, " also reads '", info.name, "'; pass --input ", info.name, "=@FILE.npy");
+      return usageError("the entry ", entry.name, " also reads '", info.name, "'; pass --input ", info.name, "=@FILE.npy",
+                        info.name == "src" ? ", or texts by --sources FILE" : "");
     hasRows[info.name] = !info.axes.empty() && info.axes[0] == search.batchAxis();
-    if (hasRows[info.name])
-      total = static_cast<int64_t>(arrays[info.name].shape[0]);
+    if (const auto rows = static_cast<int64_t>(arrays[info.name].shape[0]); hasRows[info.name] && sources && rows != total)
+      return inputError(options.sources, " has ", runtime::counted(static_cast<uint64_t>(total), "line"), ", and ", info.name,
+                        " ", runtime::counted(static_cast<uint64_t>(rows), "row"));
+    else if (hasRows[info.name])
+      total = rows;
   }
   return arrays.count(search.text().name) ? readPrompts(search.text()) : readStart();
 }
@@ -190,11 +208,18 @@ Status Texts::runBatch(generate::Search &search, int64_t first, int64_t count) {
   inputs.texts = count;
   inputs.dims = dims;
   inputs.dims.erase(search.batchDim());
+  if (sources)
+    if (Status status = sources->addSizes(first, count, inputs.dims); status.failed())
+      return status;
   if (static_cast<int64_t>(prompts.size()) == total)
     inputs.prompts.assign(prompts.begin() + first, prompts.begin() + first + count);
   else
     inputs.prompts.assign(static_cast<size_t>(count), prompts[0]);
-  inputs.fill = [&](const runtime::BoundTensor &tensor, void *values) {
+  inputs.fill = [&](const runtime::BoundTensor &tensor, void *values) -> Status {
+    if (sources && sources->gives(tensor.name)) {
+      sources->fill(tensor, first, count, static_cast<int32_t *>(values));
+      return {};
+    }
     const NpyArray &whole = arrays.at(tensor.name);
     if (!hasRows.at(tensor.name))
       return runtime::npyToInput(whole, tensor.name, tensor.type, tensor.shape, values);
@@ -229,14 +254,18 @@ void addTextsOptions(CLI::App &command, TextsOptions &options) {
       .add_option("--input", options.inputs,
                   "what a beam search (or greedy) reads: a row for each text; of the text itself: what it begins with")
       ->type_name("NAME=@FILE.npy");
+  command
+      .add_option("--sources", options.sources,
+                  "texts that an encoder reads, a line each: src and src_len of a model that data = translation trains")
+      ->type_name("FILE");
   command.add_option("--batch", options.batch, "texts that a beam search makes at once (default 32)")->transform(whole(1));
   command.add_flag("--json", options.json, "of a beam search: per text its hypotheses, best first, with symbols and scores");
 }
 
 Status checkNoTexts(const TextsOptions &options) {
-  if (!options.inputs.empty() || options.batch || options.json)
+  if (!options.inputs.empty() || !options.sources.empty() || options.batch || options.json)
     return usageError(
-        "--input, --batch and --json are for a beam search, or greedy where the entry reads more than the text; pass "
+        "--input, --sources, --batch and --json are for a beam search, or greedy where the entry reads more than the text; pass "
         "--beam SIZE, or a block whose method is beam");
   return {};
 }

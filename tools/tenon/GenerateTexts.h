@@ -8,6 +8,7 @@ namespace tenon::driver {
 
 struct TextsOptions {
   std::vector<std::string> inputs;
+  std::string sources;
   std::optional<int64_t> batch;
   bool json = false;
 };
