@@ -58,6 +58,11 @@ static constexpr ExplainPage kScopes[] = {
      "as "
      "min(halted) >= 0.99. One that a config or `training` switches off is not warned of.",
      "until depth > 8   # in loop[8]", "until min(halted) >= 0.99"},
+    {"T0118", "a whole number of more than 32 bits",
+     "A warning: whole numbers have 32 bits, from -2147483648 to 2147483647, and what is beyond wraps around, as in C. The "
+     "bounds "
+     "of what this one is made of allow such values. An index stays on its axis all the same, but is another one then.",
+     "let h = (ids * 1_000_003) mod K", "let h = (ids mod 2_000 * 1_000_003) mod K"},
     {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
 };
 ExplainPages explainScopes() { return kScopes; }

@@ -1,5 +1,6 @@
 // "not supported yet" of checked graphs: said by `tenon check` from here, and by the generation of MLIR as its last guard.
 #include "frontend/graph/Supported.h"
+#include "frontend/proofs/PlainBounds.h"
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -69,6 +70,26 @@ void reportUnsupported(const Entry &entry, Diagnostics &diagnostics) {
         if (auto number = tooWide(entry.nodes[operand]))
           reportUnsupported(node, "the whole number " + std::to_string(*number) + " in a tensor; these have 32 bits",
                             diagnostics);
+}
+
+void warnOfWideNumbers(const Entry &entry, Diagnostics &diagnostics) {
+  const ProofHints none;
+  PlainBounds bounds(entry, none, PlainBounds::Numbers::Of32Bits);
+  for (NodeId id = 0; id < entry.nodes.size(); ++id)
+    if (entry.nodes[id].type.element == Element::Int)
+      bounds.of(id);
+  for (const auto &[id, most] : bounds.beyond()) {
+    const Node &node = entry.nodes[id];
+    const ast::Range place = node.caller.end ? node.caller : node.range;
+    auto isSame = [&](const Diagnostic &known) {
+      return known.code == "T0118" && known.range.file == place.file && known.range.begin == place.begin;
+    };
+    if (std::any_of(diagnostics.all().begin(), diagnostics.all().end(), isSame))
+      continue;
+    Diagnostic &warning = diagnostics.warning(
+        "T0118", place, "this whole number can be " + std::to_string(most) + ", and whole numbers have 32 bits: it wraps around");
+    warning.notes.emplace_back("help", "`mod` before it is too large, or reals by real(..)");
+  }
 }
 
 } // namespace tenon

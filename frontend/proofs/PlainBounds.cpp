@@ -8,6 +8,13 @@ static int64_t floorOf(int64_t dividend, int64_t divisor) { // divisor > 0
   return dividend / divisor - (dividend % divisor < 0);
 }
 
+std::optional<int64_t> numberAmong(const std::vector<Size> &bounds) {
+  for (const Size &bound : bounds)
+    if (bound.isConstant())
+      return bound.constant();
+  return std::nullopt;
+}
+
 const Bounds &PlainBounds::of(NodeId root) {
   std::vector<NodeId> open = {root}; // each node after what it is made of; no recursion over the length of a program
   while (!open.empty()) {
@@ -17,7 +24,8 @@ const Bounds &PlainBounds::of(NodeId root) {
       continue;
     }
     if (work > kMostEffort) {
-      known.emplace(id, Bounds());
+      wraps = true;
+      known.emplace(id, numbers == Numbers::Of32Bits ? number(INT32_MIN, INT32_MAX) : Bounds());
       open.pop_back();
       continue;
     }
@@ -29,6 +37,8 @@ const Bounds &PlainBounds::of(NodeId root) {
       continue;
     ++work;
     Bounds made = evaluate(id);
+    if (numbers == Numbers::Of32Bits)
+      made = in32Bits(id, std::move(made));
     if (auto bound = hints.bounds.find(id); bound != hints.bounds.end())
       made = both(made, places(bound->second));
     known.emplace(id, std::move(made));
@@ -116,13 +126,6 @@ Bounds PlainBounds::times(const Bounds &bounds, const Size &factor) const {
   for (const Size &high : bounds.highs)
     keep(turns ? result.lows : result.highs, multiply(high, factor), turns);
   return result;
-}
-
-static std::optional<int64_t> numberAmong(const std::vector<Size> &bounds) {
-  for (const Size &bound : bounds)
-    if (bound.isConstant())
-      return bound.constant();
-  return std::nullopt;
 }
 
 Bounds PlainBounds::product(const Bounds &left, const Bounds &right) const {

@@ -13,12 +13,20 @@ struct Bounds {
 
 class PlainBounds {
 public:
-  PlainBounds(const Entry &entry, const ProofHints &hints) : entry(entry), hints(hints) {}
+  /// Of whole numbers without an end, as proofs have them; or as code has them, which keeps 32 bits: what may need more is any
+  /// number of these.
+  enum class Numbers { Endless, Of32Bits };
+  PlainBounds(const Entry &entry, const ProofHints &hints, Numbers numbers = Numbers::Endless)
+      : entry(entry), hints(hints), numbers(numbers) {}
 
   /// Of all values of an Int or Bool (0, 1) node.
   const Bounds &of(NodeId node);
   /// low <= value < highExclusive for all dims, by one of the bounds of each side.
   bool within(NodeId node, const Size &low, const Size &highExclusive);
+  /// Whether one of 32 bits that was looked at may need more, sizes that vary at run time being small enough; and those that do
+  /// for some values of operands whose bounds are known, with the outermost such number.
+  bool anyWraps() const { return wraps; }
+  const std::map<NodeId, int64_t> &beyond() const { return wide; }
   /// Nodes looked at, less than a microsecond each.
   uint64_t effort() const { return work; }
 
@@ -52,14 +60,20 @@ private:
   std::vector<NodeId> needed(NodeId node) const;
   Bounds evaluate(NodeId node) const;
   Bounds arithmetic(const Node &node) const;
+  Bounds in32Bits(NodeId node, Bounds made);
   const Bounds &operand(const Node &node, size_t index) const { return known.at(node.operands[index]); }
 
   const Entry &entry;
   const ProofHints &hints;
+  Numbers numbers;
+  bool wraps = false;
+  std::map<NodeId, int64_t> wide;
   uint64_t work = 0;
   std::map<NodeId, Bounds> known;
 };
 
+/// One of the bounds that is a number, if any is.
+std::optional<int64_t> numberAmong(const std::vector<Size> &bounds);
 /// What an argument of a body that is no carry is outside; nothing for carries, and where the body sees more axes of it.
 std::optional<NodeId> constantArgument(const Entry &entry, const Node &argument);
 /// 0 .. the last depth at which the body of an Op::Depth runs; no upper bound outside of stacks.

@@ -296,8 +296,8 @@ private:
   NodeId gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
   NodeId gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range);
   NodeId slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
-  /// Proves the range of an index; reports otherwise. `clamp` is set if the proof needed a condition.
-  bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
+  /// Proves the range of an index, and keeps it there in 32 bits. `clamp`: whether the proof needed a condition.
+  bool inRange(NodeId &index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
                const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis, bool *clamp);
   bool requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what);
   /// That the axis is not known to be empty, which `what` ("the largest of axis K = 0") would have no value over.

@@ -338,6 +338,41 @@ std::optional<Entry> StepDerivation::run() {
   return std::move(fresh);
 }
 
+/// What is prepared sees no places of a call, whose number is that dim in the step: what the dim bounds there is bounded by all
+/// places that are kept.
+static void boundByCapacity(Entry &prepare, const Entry &whole, const Entry &step) {
+  const std::optional<unsigned> walked = walkedDim(whole, whole.walked);
+  if (!walked)
+    return;
+  auto numberOf = [&](const std::string &name) {
+    return unsigned(std::find(prepare.dims.begin(), prepare.dims.end(), name) - prepare.dims.begin());
+  };
+  const unsigned dim = numberOf(whole.dims[*walked]);
+  auto isBounded = [&](const Size &size) { return size.coefficients().count(dim) > 0; };
+  if (std::none_of(prepare.inputs.begin(), prepare.inputs.end(), [&](const Input &input) { return isBounded(input.bound); }))
+    return;
+  Size capacity = step.capacity;
+  if (!capacity.isConstant()) {
+    const unsigned ofStep = capacity.coefficients().begin()->first, own = numberOf(step.dims[ofStep]);
+    if (own == prepare.dims.size()) {
+      prepare.dims.push_back(step.dims[ofStep]);
+      prepare.dimUpperBound.push_back(Size(-1));
+      prepare.dimFactors.resize(prepare.dims.size());
+    }
+    capacity = Size::dim(own);
+  }
+  auto atCapacity = [&](Size &size) {
+    const auto found = size.coefficients().find(dim);
+    if (found != size.coefficients().end())
+      size = *add(*subtract(size, *multiply(Size::dim(dim), Size(found->second))), *multiply(capacity, Size(found->second)));
+  };
+  for (Input &input : prepare.inputs)
+    atCapacity(input.bound);
+  for (State &state : prepare.states)
+    if (state.bound)
+      atCapacity(*state.bound);
+}
+
 std::optional<WalkedEntries> deriveStep(const Entry &entry, Diagnostics &diagnostics) {
   const Entry split = splitFixedParts(entry);
   std::optional<PreparedWalk> prepared = prepareWalk(split);
@@ -347,6 +382,7 @@ std::optional<WalkedEntries> deriveStep(const Entry &entry, Diagnostics &diagnos
   if (!prepared)
     return WalkedEntries{std::move(*step), std::nullopt};
   step->prepare = prepared->prepare.name;
+  boundByCapacity(prepared->prepare, split, *step);
   return WalkedEntries{std::move(*step), std::move(prepared->prepare)};
 }
 

@@ -31,6 +31,8 @@ Status takeSizes(const EntryInfo &entry, const std::map<std::string, int64_t> &b
     if (dim.max >= 0 && size > dim.max)
       return inputError("the dim ", dim.name, " is ", size, ", expected at most ", dim.max);
     if (entry.slices > 1 && dim.name == entry.sliceAxis) {
+      if (bound == bind.end()) // the nominal size is nobody's wish
+        size = std::max(size - size % entry.slices, entry.slices);
       if (size % entry.slices != 0)
         return inputError("the recipe cuts a batch in ", entry.slices, " slices, which do not divide ", dim.name, " = ", size);
       size /= entry.slices; // formulas are those of one slice

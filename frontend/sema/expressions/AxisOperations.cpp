@@ -133,7 +133,17 @@ NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const s
   return regroup(node, from, to, op.range);
 }
 
-bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
+/// The index itself; or max(0, min(.., limit - 1)) of it where what it is made of may need more than the 32 bits that code has,
+/// so that it could leave its axis although a proof keeps it there.
+static NodeId keptInside(Graph &graph, NodeId index, const Size &limit, const ProofHints &hints, ast::Range range) {
+  const std::optional<Size> last = subtract(limit, Size(1));
+  if (!last || !mayLeaveIn32Bits(graph.entry, index, limit, hints))
+    return index;
+  NodeId most = graph.elementwise(Op::Min, {index, graph.sizeValue(*last, range)}, Element::Int, range);
+  return graph.elementwise(Op::Max, {most, graph.integer(0)}, Element::Int, range);
+}
+
+bool Checker::inRange(NodeId &index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
                       const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis,
                       bool *clamp) {
   IndexProof proof = proveIndex(graph.entry, index, Size(0), limit, {}, hints);
@@ -152,6 +162,7 @@ bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId>
     noteProof(index, limit, needsConditions ? conditions : std::vector<NodeId>());
     if (clamp)
       *clamp = needsConditions;
+    index = keptInside(graph, index, limit, hints, range);
     return true;
   }
   auto highest = subtract(limit, Size(1));

@@ -332,6 +332,7 @@ private:
       if (entry && reached) {
         adoptParameters(session, *reached, *entry);
         reportUnsupported(*entry, session.later);
+        warnOfWideNumbers(*entry, session.diagnostics);
       }
       return entry;
     };
