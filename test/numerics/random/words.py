@@ -20,7 +20,8 @@ SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, 
              "electra_linear(warmup = 2, total = 30)", "gpt1_linear(warmup = 2, total = 30)",
              "gpt1_cosine(warmup = 2, total = 30)", "txl_cosine(warmup = 2, total = 30)", "txl_inverse_sqrt(warmup = 3)",
              "paddle_noam(warmup = 3)", "inverse_sqrt(warmup = 3)", "fairseq_polynomial(warmup = 3, total = 30)",
-             "steps(every = 7, factor = 0.5)"]
+             "steps(every = 7, factor = 0.5)", "rsqrt(constant = 3)", "milestones(at = (2, 5), factor = 0.5)",
+             "cosine_restarts(period = 2, growth = 2)"]
 CLIPS = ["global_norm(1.0)", "each(0.5)", "value(0.1)"]
 LAYERS = """
 layer Plain[I -> O](x: [.., I]) -> [.., O] {
