@@ -65,6 +65,7 @@ fn sees(i: i32[..], j: i32[..]) -> bool[..] { return j <= i }
 """
 UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt(abs($) + 0.1)", "abs($)", "sin($)", "cos($)", "atan($)", "erf($)",
          "tanh($)", "sigmoid($)", "relu($)", "leaky_relu($)", "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)",
-         "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)"]
+         "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)",
+         "$ + round(clip($, -0.9, 0.9)) / 2", "$ - floor($ + 0.3) / 3", "$ * ceil($ - 0.4)"]  # no step at 0, where many are
 BINARY = ["$ + $", "$ - $", "$ * $", "$ / (abs($) + 1.5)", "max($, $)", "min($, $)", "(abs($) + 0.5) ^ 0.75 + 0 * $",
           "where($ < $, $, 0.5)", "where($ >= 0.25, $, -1.0)"]
