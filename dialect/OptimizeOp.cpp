@@ -109,26 +109,58 @@ public:
       return isa<BoolAttr>(value) ? success() : expected("a truth value", setting);
     if (key == "form" && rule->forms.size() > 1)
       return isa<StringAttr>(value) ? success() : expected("a name", setting);
-    if (!parameter && !llvm::is_contained({"clip", "clip_tensor", "clip_value", "clip_tf", "accumulate", "warmup_share",
-                                           "every_share", "scale_growth", "scale_backoff", "scale_every"},
-                                          key))
+    if (!parameter)
+      parameter = sharedParameter(key);
+    if (!parameter &&
+        !llvm::is_contained(
+            {"clip", "clip_tensor", "clip_value", "clip_tf", "accumulate", "scale_growth", "scale_backoff", "scale_every"}, key))
       return op.emitOpError("expects settings that there are, got ") << key; // C2
+    if (parameter && parameter->type == schema::Type::Wholes)
+      return isa<DenseF64ArrayAttr>(value) ? success() : expected("numbers", setting);
     return numberOf(value) ? success() : expected("a number", setting);
   }
 
   LogicalResult lengths() {
     if (double total = op.number("total", 0), warmup = op.number("warmup", 0);
-        schedule->ends && !op.isSet("at_start") && !(total > warmup)) // C5
+        (schedule->ends || op.number("cycles", 0) > 0) && !op.isSet("at_start") && !(total > warmup)) // C5
       return op.emitOpError("expects total to be larger than warmup, got ") << total << " and " << warmup;
     for (const schema::Parameter &parameter : schedule->settings)
-      if (bool share = parameter.name == "every" && op.getSettings().get("every_share");
-          parameter.required && !share && !(op.number(parameter.name, 0) > 0)) // C6
-        return op.emitOpError("expects ") << StringRef(parameter.name) << " of the schedule " << StringRef(schedule->name)
-                                          << " to be positive, got " << op.number(parameter.name, 0);
-    return success();
+      if (Attribute given = valueOf(parameter); parameter.required && !isPositive(given)) { // C6
+        InFlightDiagnostic error = op.emitOpError("expects ") << StringRef(parameter.name) << " of the schedule "
+                                                              << StringRef(schedule->name) << " to be positive";
+        if (parameter.type == schema::Type::Wholes)
+          error << " and to rise";
+        return given ? error << ", got " << given : error << ", got none";
+      }
+    return oneOf();
   }
 
 private:
+  /// C6.
+  LogicalResult oneOf() {
+    int64_t count = 0;
+    for (const schema::Parameter &parameter : schedule->settings)
+      count += llvm::is_contained(schedule->oneOf, parameter.name) && isPositive(valueOf(parameter));
+    if (schedule->oneOf.empty() || count == 1)
+      return success();
+    return op.emitOpError("expects one of ") // C6
+           << llvm::join(schedule->oneOf, ", ") << " of the schedule " << StringRef(schedule->name) << " to be positive, got "
+           << count;
+  }
+  /// The setting of the schedule that `key` is as a share of the length.
+  const schema::Parameter *sharedParameter(StringRef key) {
+    const bool isShare = key.consume_back("_share") && (key == "warmup" || key == StringRef(schedule->span));
+    return isShare ? findParameter(schedule->settings, key) : nullptr;
+  }
+  Attribute valueOf(const schema::Parameter &parameter) {
+    Attribute share = op.getSettings().get((StringRef(parameter.name) + "_share").str());
+    return share ? share : op.getSettings().get(parameter.name);
+  }
+  static bool isPositive(Attribute value) {
+    if (auto numbers = dyn_cast_or_null<DenseF64ArrayAttr>(value))
+      return !numbers.empty() && numbers[0] > 0 && llvm::is_sorted(numbers.asArrayRef(), std::less_equal<>());
+    return numberOf(value).value_or(0) > 0;
+  }
   /// C2.
   LogicalResult expected(StringRef kind, NamedAttribute setting) {
     return op.emitOpError("expects ") << kind << " as " << setting.getName().strref() << ", got " << setting.getValue();

@@ -4,6 +4,7 @@
 #include "dialect/Packs.h"
 #include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
+#include "dialect/WholeNumbers.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
@@ -76,5 +77,5 @@ void tenon::TenonDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/TenonOps.cpp.inc"
       >();
-  addOperations<SkipOp, DotWhereOp, RegroupOp, PackOp>();
+  addOperations<SkipOp, DotWhereOp, RegroupOp, PackOp, RoundOp, FloorOp, CeilOp>();
 }

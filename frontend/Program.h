@@ -49,6 +49,9 @@ enum class Op : uint8_t {
   Log,
   Sqrt,
   Abs,
+  Round,
+  Floor,
+  Ceil,
   Sin,
   Cos,
   Atan,
@@ -114,11 +117,9 @@ enum class Op : uint8_t {
   // structure
   Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
   Scan,   // as Stack: operands are the carries, results carries and what is collected along axesFrom[0]
-  Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories (of rounds:
-          // what they collect)
+  Result, // `index`-th result of operands[0] (Stack, Scan, Top); of Stack: carries, then histories of all steps (or rounds)
   // kept places of a walked entry, made by deriveStep: operands rows, position. The rows along axesFrom[0] are written into state
-  // `index`
-  // from `position` on; the value is the whole state, along axesTo[0]
+  // `index` from `position` on; the value is the whole state, along axesTo[0]
   Append,
 };
 
@@ -128,10 +129,9 @@ struct AttendInfo {
   AxisId key; // the axis the softmax runs over; the other binders are queries
   std::vector<AxisId> queries;
   std::vector<std::string> scoreNames; // one per score operand, "" when unnamed
-  unsigned scores = 0,
-           masks = 0;        // operands: scores, then masks, then value; the scale is a number or one more operand at the end
-  double scale = 1;          // compile-time scale
-  bool scaleOperand = false; // a run-time scale is the last operand
+  unsigned scores = 0, masks = 0;      // operands: scores, then masks, then value; the scale is a number or one more, the last
+  double scale = 1;                    // compile-time scale
+  bool scaleOperand = false;           // a run-time scale is the last operand
   double dropRate = 0;
   uint32_t site = 0;
   std::string path; // of the layer around it, as its states have it: "blocks.*.attention"

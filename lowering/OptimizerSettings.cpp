@@ -25,6 +25,7 @@ public:
   explicit SettingsBuilder(MLIRContext *context) : builder(context) {}
   void real(StringRef name, double value) { settings.set(name, builder.getF64FloatAttr(value)); }
   void text(StringRef name, StringRef value) { settings.set(name, builder.getStringAttr(value)); }
+  void reals(StringRef name, ArrayRef<double> values) { settings.set(name, builder.getDenseF64ArrayAttr(values)); }
   void truth(StringRef name, bool value) { settings.set(name, builder.getBoolAttr(value)); }
   NamedAttrList settings;
 
@@ -78,20 +79,26 @@ static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagn
   const Setting *epochs = inEpochs ? keyword(*schedule, "epochs") : nullptr;
   out.text("schedule", schedule->text);
   for (auto &[name, value] : schedule->keywords) {
-    double number = numberOf(*value);
     if (name == "epochs")
       continue;
-    if (name == "every" && epochs) { // both are passes over the data
-      out.real("every_share", number / numberOf(*epochs));
+    const bool inPasses = epochs && name == rule.span; // over the data, both
+    const double unit = inPasses ? numberOf(*epochs) : 1;
+    const std::string key = inPasses ? name + "_share" : name;
+    if (value->kind == Setting::Kind::Tuple) {
+      SmallVector<double> numbers;
+      for (const SettingValue &element : value->elements)
+        numbers.push_back(numberOf(*element) / unit);
+      out.reals(key, numbers);
       continue;
     }
+    double number = numberOf(*value) / unit;
     const bool isShare = name == "warmup" && value->kind == Setting::Kind::Real; // of the run
     if (isShare && !inEpochs && length == 0)
       diagnostics.error("T0901", value->range, "`warmup` is a share of the run, whose length the recipe does not say",
                         "add steps = .. or epochs = .. to the recipe, or write a number of steps");
     if (isShare && !inEpochs)
       number = rule.wholeWarmup ? std::floor(number * length) : number * length;
-    out.real(isShare && inEpochs ? "warmup_share" : name, number);
+    out.real(isShare && inEpochs ? "warmup_share" : key, number);
   }
   if (inEpochs)
     out.truth("at_start", true);

@@ -30,7 +30,7 @@ static constexpr ExplainPage kRecipes[] = {
      "steps = 1e4", "steps = 10_000"},
     {"T0609", "a value outside its range",
      "The message says what is allowed. Rates and factors are not negative, probabilities lie between 0 and 1, betas below 1, "
-     "and a warm-up is either a whole number of steps or a fraction of the run between 0 and 1.",
+     "and a warm-up is either a whole number of steps or a fraction of the run between 0 and 1. Milestones rise.",
      "optimizer = adam(lr = 1e-3, betas = (0.9, 1.0))", "optimizer = adam(lr = 1e-3, betas = (0.9, 0.999))"},
     {"T0610", "an argument is missing, or has nothing to say",
      "Some arguments have no default: an optimizer needs its rate, a decaying schedule its length (`total` steps or `epochs`), a "

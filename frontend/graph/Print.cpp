@@ -11,9 +11,9 @@ const char *nameOf(Op op) {
       // leaves
       "constant", "size", "iota", "input", "param", "state", "depth", "argument", "sinusoid",
       // elementwise
-      "neg", "not", "exp", "log", "sqrt", "abs", "sin", "cos", "atan", "erf", "tanh", "sigmoid", "relu", "leaky_relu", "gelu",
-      "gelu_tanh", "real", "stop_gradient", "add", "sub", "mul", "div", "mod", "floor_div", "pow", "max", "min", "equal",
-      "not_equal", "less", "less_equal", "and", "or", "select",
+      "neg", "not", "exp", "log", "sqrt", "abs", "round", "floor", "ceil", "sin", "cos", "atan", "erf", "tanh", "sigmoid", "relu",
+      "leaky_relu", "gelu", "gelu_tanh", "real", "stop_gradient", "add", "sub", "mul", "div", "mod", "floor_div", "pow", "max",
+      "min", "equal", "not_equal", "less", "less_equal", "and", "or", "select",
       // axes
       "rename", "merge", "split", "expand", "transpose", "slice", "gather", "concat", "flip", "window", "put",
       // contraction and what follows

@@ -1,5 +1,6 @@
 // Checked program to tensor form: one node, by kind.
 #include "dialect/ElementModel.h"
+#include "dialect/WholeNumbers.h"
 #include "frontend/DeepStack.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/graph/Supported.h"
@@ -310,6 +311,12 @@ Value EntryGenerator::generateUnary(const Node &node, Value x) {
     return build.unary<SqrtOp>(x);
   case Op::Abs:
     return build.unary<AbsOp>(x);
+  case Op::Round:
+    return build.unary<RoundOp>(x);
+  case Op::Floor:
+    return build.unary<FloorOp>(x);
+  case Op::Ceil:
+    return build.unary<CeilOp>(x);
   case Op::Sin:
     return build.unary<SinOp>(x);
   case Op::Cos:

@@ -280,6 +280,12 @@ RealRange RealRanges::arithmetic(const Node &node) const {
     return negated(a);
   case Op::Abs:
     return absolute(a);
+  case Op::Round:
+    return widened(std::nearbyint(a.low), std::nearbyint(a.high), a.mayBeNan);
+  case Op::Floor:
+    return widened(std::floor(a.low), std::floor(a.high), a.mayBeNan);
+  case Op::Ceil:
+    return widened(std::ceil(a.low), std::ceil(a.high), a.mayBeNan);
   case Op::Relu:
     return {std::max(a.low, 0.0), std::max(a.high, 0.0), a.mayBeNan};
   case Op::Exp:

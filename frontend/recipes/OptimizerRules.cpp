@@ -84,12 +84,14 @@ const std::vector<OptimizerRule> &optimizerRules() {
 
 /// Sources: noam of Vaswani et al. 2017 and tensor2tensor; linear, cosine, polynomial of transformers; bert_linear of
 /// google-research/bert, with power = 0.5 of NVIDIA's LAMB; the others by the names of their projects; inverse_sqrt and
-/// fairseq_polynomial of fairseq; txl_ of kimiyoung/transformer-xl; steps: StepLR of PyTorch,
-/// plateau: ReduceLROnPlateau.
+/// fairseq_polynomial of fairseq; txl_ of kimiyoung/transformer-xl; rsqrt of T5 (rsqrt_no_ramp_down of mesh-tensorflow); of
+/// PyTorch steps: StepLR, milestones: MultiStepLR, plateau: ReduceLROnPlateau; cosine_restarts: CosineAnnealingWarmRestarts
+/// (`period`, `growth`; Loshchilov and Hutter 2017) and transformers' cosine_with_restarts (`cycles`).
 const std::vector<ScheduleRule> &scheduleRules() {
   static const std::vector<ScheduleRule> rules = [] {
     const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")),
-                    floor = probability("floor"), power = starting(positive("power"), 1), steps = required(whole("warmup"));
+                    floor = probability("floor"), power = starting(positive("power"), 1), steps = required(whole("warmup")),
+                    factor = required(positive("factor"));
     auto ending = [&](std::vector<Parameter> more = {}) {
       std::vector<Parameter> all = {warmup, total, epochs};
       all.insert(all.end(), more.begin(), more.end());
@@ -113,7 +115,16 @@ const std::vector<ScheduleRule> &scheduleRules() {
         {"paddle_noam", Curve::NoamPeak, {steps}},
         {"inverse_sqrt", Curve::InverseRoot, {steps}},
         {"fairseq_polynomial", Curve::PowerFromFirst, ending({real("end"), power}), true},
-        {"steps", Curve::Steps, {required(whole("every")), required(positive("factor")), total, epochs}},
+        {"rsqrt", Curve::InverseRootOf, {required(whole("constant"))}},
+        {"steps", Curve::Steps, {required(whole("every")), factor, total, epochs}, false, true, "every"},
+        {"milestones", Curve::Milestones, {required(wholes("at")), factor, warmup, total, epochs}, false, true, "at"},
+        {"cosine_restarts",
+         Curve::Restarts,
+         {open(whole("period")), open(whole("cycles")), starting(real("growth", 1), 1), warmup, total, epochs, floor},
+         false,
+         true,
+         "period",
+         {"period", "cycles"}},
         {"plateau", Curve::Plateau, {starting(fraction("factor"), 0.5), whole("patience", 0), whole("warmup", 0), floor}}};
   }();
   return rules;

@@ -89,16 +89,22 @@ enum class Curve {
   NoamPeak,       // w^0.5 min(t^-0.5, t w^-1.5), t = s + 1
   NoamLate,       // min(s^-0.5, s w^-1.5)
   InverseRoot,    // (w / s)^0.5
+  InverseRootOf,  // 1 / max(s, constant)^0.5
   Steps,          // factor^floor(s / every)
-  Plateau,        // max(factor^k, floor), k the times that the training loop has lowered it: TnContext::total_steps - 1
+  Milestones,     // factor^n, n of the numbers of `at` being up to s
+  Restarts, // low + (1 - low) (1 + cos(pi q)) / 2, q the share of its cycle that is past: the first has `period` updates, each
+            // further one `growth` times as many; or `cycles` of them are T - w updates; from T on low
+  Plateau,  // max(factor^k, floor), k the times that the training loop has lowered it: TnContext::total_steps - 1
 };
 
 struct ScheduleRule {
   std::string_view name;
   Curve curve;
   std::vector<Parameter> settings;
-  bool ends = false;       // falls towards an end, which it must be told
-  bool wholeWarmup = true; // a `warmup` that is a share of the run is rounded down to whole updates
+  bool ends = false;                        // falls towards an end, which it must be told
+  bool wholeWarmup = true;                  // a `warmup` that is a share of the run is rounded down to whole updates
+  std::string_view span = {};               // the setting that counts epochs, no updates, where the schedule says `epochs`
+  std::vector<std::string_view> oneOf = {}; // exactly one of these is given
 };
 const std::vector<ScheduleRule> &scheduleRules();
 const ScheduleRule *findSchedule(std::string_view name);

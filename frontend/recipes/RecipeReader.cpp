@@ -179,6 +179,7 @@ SettingValue RecipeChecker::readWord(const ast::ExprPtr &expression, const Param
 SettingValue RecipeChecker::readTuple(const ast::ExprPtr &expression, const Parameter &parameter, Type element) {
   Parameter each = parameter;
   each.type = element;
+  each.low = std::max(parameter.low, 0.0); // of numbers
   const bool isTuple = expression->kind == ast::Expr::Kind::Tuple;
   if (!isTuple && parameter.type != Type::Betas) {
     SettingValue single = read(expression, each); // a list key takes one value or a tuple
@@ -340,10 +341,9 @@ SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter
   case Type::Texts:
     return readTuple(expression, parameter, parameter.choices.empty() ? Type::Text : Type::Choice);
   case Type::Reals:
-    within.low = 0;
-    return readTuple(expression, within, Type::Real);
+  case Type::Wholes:
+    return readTuple(expression, parameter, parameter.type == Type::Reals ? Type::Real : Type::Int);
   case Type::Betas:
-    within.low = 0;
     within.high = 1;
     within.highOpen = true;
     return readTuple(expression, within, Type::Real);

@@ -39,11 +39,26 @@ bool RecipeChecker::checkMomentum(const Setting &optimizer) {
 
 /// A schedule that decays has steps left after its warm-up; where it counts epochs, training checks this when it knows the text.
 bool RecipeChecker::checkLengths(const Setting &schedule) {
-  const Setting *warmup = nullptr, *total = nullptr;
-  for (const auto &[name, value] : schedule.keywords) {
-    warmup = name == "warmup" ? value.get() : warmup;
-    total = name == "total" ? value.get() : total;
+  const Setting *warmup = keywordOf(&schedule, "warmup"), *total = keywordOf(&schedule, "total"),
+                *epochs = keywordOf(&schedule, "epochs"), *cycles = keywordOf(&schedule, "cycles"),
+                *at = keywordOf(&schedule, "at");
+  if (total && epochs) {
+    diagnostics.error("T0616", epochs->range, "`" + schedule.text + "` takes `total` or `epochs`, which exclude each other",
+                      "both");
+    return false;
   }
+  if (cycles && !total && !epochs) {
+    diagnostics.error("T0610", cycles->range, "`cycles` needs `total` or `epochs`, the end of the last of them", "until when?");
+    return false;
+  }
+  for (size_t i = 1; at && i < at->elements.size(); ++i)
+    if (at->elements[i]->integer <= at->elements[i - 1]->integer) {
+      Diagnostic &error =
+          diagnostics.error("T0609", at->elements[i]->range, "each number of `at` must be more than the one before it",
+                            "this is " + std::to_string(at->elements[i]->integer));
+      error.related.push_back({at->elements[i - 1]->range, "the one before it"});
+      return false;
+    }
   if (!warmup || !total || warmup->kind != Setting::Kind::Int || warmup->integer < total->integer)
     return true;
   Diagnostic &error = diagnostics.error("T0627", total->range,

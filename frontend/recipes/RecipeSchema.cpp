@@ -52,7 +52,7 @@ static std::vector<Function> optimizers() {
 static std::vector<Function> schedules() {
   std::vector<Function> result;
   for (const ScheduleRule &rule : scheduleRules()) {
-    result.push_back({"schedule", rule.name, rule.settings, false, {}});
+    result.push_back({"schedule", rule.name, rule.settings, false, rule.oneOf});
     if (rule.ends)
       result.back().oneOf = {"total", "epochs"};
   }

@@ -18,6 +18,7 @@ enum class Type {
   Choice,    // a word or a text out of `choices`
   Texts,     // one text or a tuple of texts
   Reals,     // one number or a tuple of numbers
+  Wholes,    // one whole number or a tuple of them
   Betas,     // two numbers in [0, 1)
   Share,     // a whole number of steps >= 0, or a fraction of the run in (0, 1)
   TextOrInt, // a text or the number of a token

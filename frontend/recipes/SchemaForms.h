@@ -23,6 +23,9 @@ inline Parameter positional(Parameter parameter) {
 inline Parameter whole(std::string_view name, double low = 1, double high = kInfinity) {
   return {name, Type::Int, false, false, low, high, false, false, {}, false};
 }
+inline Parameter wholes(std::string_view name) {
+  return {name, Type::Wholes, false, false, 1, kInfinity, false, false, {}, false};
+}
 inline Parameter real(std::string_view name, double low = 0, double high = kInfinity) {
   return {name, Type::Real, false, false, low, high, false, false, {}, false};
 }

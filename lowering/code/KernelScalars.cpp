@@ -12,7 +12,9 @@ bool isOfEveryTarget(Operation &op) {
   return isa<arith::ConstantOp, SizeValueOp, AtOp, PutOp, EachOp, RandomKeepOp, RandomBitsOp, YieldOp>(op);
 }
 
-bool isMathInstruction(Operation &op) { return isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op); }
+bool isMathInstruction(Operation &op) {
+  return isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp>(op);
+}
 
 LogicalResult checkScalarsOf(Operation *kernel, llvm::function_ref<LogicalResult(Operation &)> check) {
   llvm::DenseSet<Operation *> outside;

@@ -41,15 +41,21 @@ public:
       return rising(above(lowest(), raised(sub(one, progress()))), arith::CmpFPredicate::OLE,
                     arith::MaximumFOp::create(builder, step, one));
     case Curve::Noam:
-      return noam(arith::AddFOp::create(builder, step, one), setting("factor") / std::sqrt(setting("size")));
+      return noam(add(step, one), setting("factor") / std::sqrt(setting("size")));
     case Curve::NoamPeak:
-      return noam(arith::AddFOp::create(builder, step, one), std::sqrt(setting("warmup")));
+      return noam(add(step, one), std::sqrt(setting("warmup")));
     case Curve::NoamLate:
       return noam(step, 1);
     case Curve::InverseRoot:
       return rising(root(div(warmup, step)));
+    case Curve::InverseRootOf:
+      return div(one, root(arith::MaximumFOp::create(builder, step, real(setting("constant")))));
     case Curve::Steps:
-      return power(real(setting("factor")), math::FloorOp::create(builder, stepsDone()));
+      return power(real(setting("factor")), whole(div(step, updates("every"))));
+    case Curve::Milestones:
+      return rising(behindMilestones());
+    case Curve::Restarts:
+      return rising(above(lowest(), restarted()));
     case Curve::Plateau: {
       Value times = arith::UIToFPOp::create(builder, builder.getF64Type(), numbers.totalSteps()); // 0: nobody counts
       times = arith::MaximumFOp::create(builder, sub(times, one), real(0));
@@ -87,29 +93,60 @@ private:
   Value progress() { return least(div(sub(step, warmup), sub(total, warmup)), one); }
   /// The share of the rate that is left at the end.
   double lowest() { return setting("end") > 0 ? setting("end") / setting("lr") : setting("floor"); }
-  Value above(double low, Value shape) { return arith::AddFOp::create(builder, real(low), mul(real(1 - low), shape)); }
+  Value above(double low, Value shape) { return add(real(low), mul(real(1 - low), shape)); }
   Value raised(Value base) {
     const double exponent = op.getSettings().get("power") ? setting("power") : 1;
     return exponent == 1 ? base : power(base, real(exponent));
   }
   Value wave(Value share) {
     Value cosine = call("cos", {mul(real(M_PI), share)});
-    return mul(real(0.5), arith::AddFOp::create(builder, one, cosine));
+    return mul(real(0.5), add(one, cosine));
   }
   Value noam(Value t, double scale) {
     return mul(real(scale), least(div(one, root(t)), mul(t, real(std::pow(setting("warmup"), -1.5)))));
   }
-  /// s / every; a little more, since the quotient of whole numbers that divide may be rounded below the whole one.
-  Value stepsDone() {
-    if (double share = op.number("every_share", 0); share > 0)
-      return arith::AddFOp::create(builder, div(step, mul(real(share), total)), real(1e-9));
-    return div(step, real(setting("every")));
+  /// A setting that counts updates, or is a share of the length.
+  Value updates(StringRef key) {
+    const double share = op.number((key + "_share").str(), 0);
+    return share > 0 ? mul(real(share), total) : real(setting(key));
+  }
+  /// Whole ones of a quotient; a little more, since that of numbers that divide may be rounded below a whole one.
+  Value whole(Value quotient) { return math::FloorOp::create(builder, add(quotient, real(1e-9))); }
+
+  Value behindMilestones() {
+    const bool shares = bool(op.getSettings().get("at_share"));
+    Value factor = one;
+    double reached = 1;
+    for (double at : op.getSettings().getAs<DenseF64ArrayAttr>(shares ? "at_share" : "at").asArrayRef()) {
+      Value done = div(step, shares ? mul(real(at), total) : real(at));
+      factor = chosen(arith::CmpFPredicate::OGE, add(done, real(1e-9)), one, real(reached *= setting("factor")), factor);
+    }
+    return factor;
+  }
+
+  /// The cosine of the cycle that the update belongs to, the lengths of the first being 1.
+  Value restarted() {
+    const double growth = setting("growth"), cycles = setting("cycles");
+    const double ofAll = growth == 1 ? 1 / cycles : (growth - 1) / (std::pow(growth, cycles) - 1);
+    Value first = cycles > 0 ? mul(real(ofAll), sub(total, warmup)) : updates("period");
+    Value place = div(sub(step, warmup), first), begin, length = one;
+    if (growth == 1) {
+      begin = whole(place);
+    } else { // n cycles are (growth^n - 1) / (growth - 1)
+      Value powers = add(one, mul(real(growth - 1), place));
+      length = power(real(growth), whole(div(call("log", {powers}), real(std::log(growth)))));
+      begin = div(sub(length, one), real(growth - 1));
+    }
+    Value shape = wave(div(sub(place, begin), length));
+    const bool ends = op.getSettings().get("total") || op.lengthAtStart();
+    return ends ? chosen(arith::CmpFPredicate::OLT, step, total, shape, real(0)) : shape;
   }
 
   Value call(StringRef name, ArrayRef<Value> operands) { return numbers.library(name, operands); }
   Value power(Value base, Value exponent) { return call("pow", {base, exponent}); }
   Value root(Value a) { return math::SqrtOp::create(builder, a); }
   Value real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
+  Value add(Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
   Value sub(Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
   Value mul(Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
   Value div(Value a, Value b) { return arith::DivFOp::create(builder, a, b); }

@@ -1,4 +1,5 @@
 #include "lowering/cpu/Math.h"
+#include "lowering/artifact/RealLanes.h"
 #include "lowering/artifact/Scalars.h"
 #include "lowering/code/KernelScalars.h"
 #include "lowering/cpu/TierChoice.h"
@@ -55,6 +56,21 @@ static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands
   return LLVM::CallOp::create(builder, function, operands).getResult();
 }
 
+/// Without an instruction of SSE4.1: a size that 2^23 (2^52) is added to keeps no digits behind the point, and is rounded to
+/// even.
+static Value emitRounding(ImplicitLocOpBuilder &builder, Operation &op, Value x) {
+  Lanes l(builder, x);
+  const bool isWide = getElementTypeOrSelf(x.getType()).isF64();
+  auto number = [&](double value) { return isWide ? l.wide(value) : l.real(value); };
+  Value size = math::AbsFOp::create(builder, x), large = number(isWide ? 0x1p52 : 0x1p23);
+  Value whole = math::CopySignOp::create(builder, l.sub(l.add(size, large), large), x);
+  if (isa<math::FloorOp>(op))
+    whole = l.select(l.greater(whole, x), l.sub(whole, number(1)), whole);
+  if (isa<math::CeilOp>(op))
+    whole = math::CopySignOp::create(builder, l.select(l.less(whole, x), l.add(whole, number(1)), whole), x); // -0
+  return l.select(l.less(size, large), whole, x);                                                             // NaN: stays
+}
+
 bool hasMathFunction(Operation &op) {
   if (isMathInstruction(op) || isa<math::RsqrtOp>(op))
     return true;
@@ -64,14 +80,12 @@ bool hasMathFunction(Operation &op) {
 Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
   auto &builder = code.builder;
   Type element = getElementTypeOrSelf(operands[0].getType());
-  if (isa<math::SqrtOp>(op))
-    return math::SqrtOp::create(builder, operands[0]);
-  if (isa<math::AbsFOp>(op))
-    return math::AbsFOp::create(builder, operands[0]);
-  if (isa<math::AbsIOp>(op))
-    return math::AbsIOp::create(builder, operands[0]);
-  if (isa<math::FmaOp>(op))
-    return math::FmaOp::create(builder, operands[0], operands[1], operands[2]);
+  if (code.tier == Tier::Portable && isa<math::RoundEvenOp, math::FloorOp, math::CeilOp>(op))
+    return emitRounding(builder, op, operands[0]);
+  if (isMathInstruction(op)) {
+    OpBuilder &plain = builder;
+    return plain.create(builder.getLoc(), op.getName().getIdentifier(), operands, operands[0].getType())->getResult(0);
+  }
   if (isa<math::RsqrtOp>(op)) {
     Value one = arith::ConstantOp::create(builder, builder.getOneAttr(operands[0].getType()));
     return arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));

@@ -11,7 +11,7 @@ func.func @f() {
 // -----
 // optimize C1: a schedule there is.
 func.func @f() {
-  // expected-error @+1 {{'tenon.optimize' op expects the schedule constant, linear, cosine, polynomial, noam, bert_linear, xlnet_linear, nezha_linear, bertadam_linear, electra_linear, gpt1_linear, gpt1_cosine, txl_cosine, txl_inverse_sqrt, paddle_noam, inverse_sqrt, fairseq_polynomial, steps or plateau, got step}}
+  // expected-error @+1 {{'tenon.optimize' op expects the schedule constant, linear, cosine, polynomial, noam, bert_linear, xlnet_linear, nezha_linear, bertadam_linear, electra_linear, gpt1_linear, gpt1_cosine, txl_cosine, txl_inverse_sqrt, paddle_noam, inverse_sqrt, fairseq_polynomial, rsqrt, steps, milestones, cosine_restarts or plateau, got step}}
   %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "step"}} : tensor<f64>, tensor<f64>
   return
 }
@@ -89,6 +89,22 @@ func.func @f() {
 }
 
 // -----
+// optimize C2: .. numbers ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects numbers as at, got 3.000000e+00 : f64}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "milestones", at = 3.0, factor = 0.5}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C2: .. a share of what the schedule counts in the length ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects settings that there are, got period_share}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "steps", period_share = 0.5, factor = 0.5}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
 // optimize C3.
 func.func @f() {
   // expected-error @+1 {{'tenon.optimize' op expects the setting lr, got {beta1 = 5.000000e-01 : f64}}}
@@ -113,10 +129,34 @@ func.func @f() {
 }
 
 // -----
+// optimize C5: cycles end, too.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects total to be larger than warmup, got 0.000000e+00 and 5.000000e+00}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "cosine_restarts", cycles = 2, warmup = 5}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
 // optimize C6.
 func.func @f() {
-  // expected-error @+1 {{'tenon.optimize' op expects warmup of the schedule noam to be positive, got 0.000000e+00}}
+  // expected-error @+1 {{'tenon.optimize' op expects warmup of the schedule noam to be positive, got none}}
   %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "noam", size = 512.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C6: .. more than the number before ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects at of the schedule milestones to be positive and to rise, got array<f64: 3.000000e+00, 3.000000e+00>}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "milestones", at = array<f64: 3.0, 3.0>, factor = 0.5}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C6: .. one of two.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects one of period, cycles of the schedule cosine_restarts to be positive, got 0}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "cosine_restarts"}} : tensor<f64>, tensor<f64>
   return
 }
 

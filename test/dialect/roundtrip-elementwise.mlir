@@ -15,6 +15,12 @@ func.func @reals(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %c: tensor<4x8xi1>) {
   %r4 = tenon.sqrt %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.abs %{{.*}} : tensor<4x8xf32>
   %r5 = tenon.abs %x : tensor<4x8xf32>
+  // CHECK: %{{.*}} = tenon.round %{{.*}} : tensor<4x8xf32>
+  %ro = tenon.round %x : tensor<4x8xf32>
+  // CHECK: %{{.*}} = tenon.floor %{{.*}} : tensor<4x8xf32>
+  %fl = tenon.floor %x : tensor<4x8xf32>
+  // CHECK: %{{.*}} = tenon.ceil %{{.*}} : tensor<4x8xf32>
+  %ce = tenon.ceil %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.sin %{{.*}} : tensor<4x8xf32>
   %r6 = tenon.sin %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.cos %{{.*}} : tensor<4x8xf32>

@@ -68,6 +68,11 @@ PLANS = {
     "epochs": (3, 5, lambda step: 0.5 * (step if step < 1 else 0.5 * (1 + math.cos(math.pi * (step - 1) / 6))), lambda g: {}, {}),
     # The same 7 steps are two epochs; a share of them that is not rounded.
     "pieces": (3, 5, lambda step: 0.5 * 0.1 ** (step // 3.5), lambda g: {}, {}),
+    # 30 batches are 10 steps of the schedule, 25 are 9 of the run.
+    "milestones": (3, 9, lambda step: 0.5 * 0.1 ** ((step >= 10 / 3) + (step >= 20 / 3)), lambda g: {}, {}),
+    # A cycle of 10 / 3 steps behind the warmup, one of 20 / 3 that the schedule's end cuts off, and what is behind that.
+    "restarts": (3, 12, lambda step: 0.5 * (0 if step < 1 else 0.2 + 0.4 * (1 + math.cos(math.pi * (
+        1 if step >= 10 else (step - 1) / (10 / 3) if step < 13 / 3 else (step - 13 / 3) / (20 / 3))))), lambda g: {}, {}),
     "share": (3, 5, lambda step: 0.5 * min(1, step / 1.75) * (1 - step / 7), lambda g: {}, {}),
 }
 

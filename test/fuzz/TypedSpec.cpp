@@ -113,9 +113,9 @@ TypedSpec::Edits TypedSpec::exchangeOperator(Random &random) const {
 }
 
 TypedSpec::Edits TypedSpec::exchangeFunction(Random &random) const {
-  static const std::vector<std::string> same = {"tanh",       "sigmoid", "relu", "gelu",     "gelu_tanh",
-                                                "leaky_relu", "sin",     "cos",  "atan",     "erf",
-                                                "abs",        "exp",     "silu", "softplus", "stop_gradient"};
+  static const std::vector<std::string> same = {"tanh", "sigmoid",  "relu",          "gelu",  "gelu_tanh", "leaky_relu",
+                                                "sin",  "cos",      "atan",          "erf",   "abs",       "exp",
+                                                "silu", "softplus", "stop_gradient", "round", "floor",     "ceil"};
   std::vector<const Call *> candidates;
   for (const Call &call : calls)
     if (std::find(same.begin(), same.end(), call.name) != same.end())

@@ -68,6 +68,7 @@ Error defineSymbols(orc::LLJIT &jit) {
   TENON_EMU_DEFINE(F, rintf);
   TENON_EMU_DEFINE(F, nearbyintf);
   TENON_EMU_DEFINE(F, roundf);
+  TENON_EMU_DEFINE(F, roundevenf);
   TENON_EMU_DEFINE(D, exp2);
   TENON_EMU_DEFINE(D, log2);
   TENON_EMU_DEFINE(D, sin);
@@ -79,6 +80,7 @@ Error defineSymbols(orc::LLJIT &jit) {
   TENON_EMU_DEFINE(D, rint);
   TENON_EMU_DEFINE(D, nearbyint);
   TENON_EMU_DEFINE(D, round);
+  TENON_EMU_DEFINE(D, roundeven);
   TENON_EMU_DEFINE(float (*)(float, float), fmodf);
   TENON_EMU_DEFINE(double (*)(double, double), fmod);
   TENON_EMU_DEFINE(float (*)(float, float), fminf);

@@ -37,6 +37,8 @@ PQ = {"p": "A, C", "q": "A, C"}
 # ---- elementwise
 for function in ("exp", "abs", "sin", "cos", "atan", "erf", "tanh", "sigmoid", "relu", "leaky_relu", "gelu", "gelu_tanh"):
     row(function, "A C", AC, f"{function}(3 * $p)")
+for function in ("round", "floor", "ceil"):
+    row(function, "A C", PQ, f"$p * {function}(9 * $q)")
 row("log", "A C", AC, "log($p + 1.5)")
 row("sqrt", "A C", AC, "sqrt($p + 1.5)")
 row("neg", "A C", AC, "-$p")

@@ -23,8 +23,14 @@ def rate(schedule, s):
         return 1.0
     if kind == "steps":
         return schedule["factor"] ** (s // schedule["every"])
+    if kind == "rsqrt":
+        return max(s, schedule["constant"]) ** -0.5
     if s < w:
         return s / w
+    if kind == "milestones":
+        return math.prod(schedule["factor"] for at in schedule["at"] if s >= at)
+    if kind == "cosine_restarts":
+        return restarted(s - w, floor, **{key: schedule[key] for key in ("periods", "end") if key in schedule})
     if kind == "inverse_sqrt":
         return math.sqrt(w / s)
     if kind == "bert_linear":
@@ -33,6 +39,17 @@ def rate(schedule, s):
         return floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * done))
     p = min((s - w) / (total - w), 1) if kind != "constant" else 0
     return floor + (1 - floor) * (0.5 * (1 + math.cos(math.pi * p)) if kind == "cosine" else (1 - p) ** power)
+
+
+def restarted(s, floor, periods, end=math.inf):
+    """Cosines of these lengths, one after the other; behind `end` the floor."""
+    if s >= end:
+        return floor
+    for period in periods:
+        if s < period:
+            return floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * s / period))
+        s -= period
+    raise ValueError(s)
 
 
 def norm(values):
@@ -232,4 +249,9 @@ SCHEDULES = {
     "fairseq_polynomial(warmup = 3, total = 10, power = 2)": {"kind": "fairseq_polynomial", "warmup": 3, "total": 10, "power": 2},
     "plateau(warmup = 3)": {"warmup": 3},  # nobody counts evaluations here
     "steps(every = 4, factor = 0.1)": {"kind": "steps", "every": 4, "factor": 0.1},
+    "rsqrt(constant = 5)": {"kind": "rsqrt", "constant": 5},
+    "milestones(at = (3, 4, 9), factor = 0.3, warmup = 5)": {"kind": "milestones", "at": (3, 4, 9), "factor": 0.3, "warmup": 5},
+    "cosine_restarts(period = 3, growth = 1.5, warmup = 1, floor = 0.1)": {
+        "kind": "cosine_restarts", "periods": (3, 4.5, 6.75), "warmup": 1, "floor": 0.1},
+    "cosine_restarts(cycles = 2, growth = 2, total = 9)": {"kind": "cosine_restarts", "periods": (3, 6), "end": 9},
 }

@@ -38,6 +38,9 @@ private:
     case Op::StopGradient:
     case Op::Mod: // steps: their slope is taken as 0
     case Op::FloorDiv:
+    case Op::Round:
+    case Op::Floor:
+    case Op::Ceil:
     case Op::State:
     case Op::Stack: // its results are asked one by one
     case Op::Scan:

@@ -113,6 +113,7 @@ def patterns():
              "= caller loss = l steps = 1 optimizer = adam(lr = 1) ")
     CASES["groups"] = head + "groups = (" + ", ".join(f'group("*{i}*w*ei*ght*{i % 7}", "k.*.weight{i % 12}", lr = depth + {i})'
                                                       for i in range(1200)) + ") }\n"
+    CASES["milestones"] = head + "schedule = milestones(factor = 0.9, at = (" + ", ".join(map(str, range(1, 14_000))) + ")) }\n"
     CASES["freezes"] = head + "freeze = (" + ", ".join(f'"*{i}*e*e*e*e*e*e*b"' for i in range(3500)) + ") }\n"
 
 

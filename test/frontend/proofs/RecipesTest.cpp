@@ -81,6 +81,21 @@ TEST(Recipes, LossesAreWeighted) {
   EXPECT_EQ(lossWeights(single.checked[0], single.context), (Weights{{"nll", 1}}));
 }
 
+TEST(Recipes, SchedulesHaveWhatTheyNeed) {
+  EXPECT_EQ(mistakesOf("schedule = steps(every = 3, factor = 0.5, total = 5, epochs = 2)"), "T0616 5:63");
+  EXPECT_EQ(mistakesOf("schedule = milestones(at = 3, factor = 0.1)"), "");
+  EXPECT_EQ(mistakesOf("schedule = milestones(factor = 0.1)"), "T0610 5:12");
+  EXPECT_EQ(mistakesOf("schedule = milestones(at = (30, 0), factor = 0.1)"), "T0609 5:33");
+  EXPECT_EQ(mistakesOf("schedule = milestones(at = (30, 30), factor = 0.1)"), "T0609 5:33");
+  EXPECT_EQ(mistakesOf("schedule = milestones(at = (0.3, 0.6), factor = 0.1)"), "T0608 5:29, T0608 5:34");
+  EXPECT_EQ(mistakesOf("schedule = cosine_restarts(growth = 2)"), "T0610 5:12");
+  EXPECT_EQ(mistakesOf("schedule = cosine_restarts(period = 5, growth = 0.5)"), "T0609 5:49");
+  EXPECT_EQ(mistakesOf("schedule = cosine_restarts(period = 5, cycles = 2, total = 9)"), "T0616 5:12");
+  EXPECT_EQ(mistakesOf("schedule = cosine_restarts(cycles = 2)"), "T0610 5:37");
+  EXPECT_EQ(mistakesOf("schedule = cosine_restarts(cycles = 2, warmup = 9, total = 9)"), "T0627 5:60");
+  EXPECT_EQ(mistakesOf("schedule = rsqrt"), "T0610 5:12");
+}
+
 TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
   EXPECT_EQ(mistakesOf("step = 5"), "T0601 5:1");
   EXPECT_EQ(mistakesOf("seed = 5\nseed = 6"), "T0602 6:1");

@@ -15,12 +15,33 @@ double rounded(Type element, double value) {
   return number.convertToDouble();
 }
 
+/// A function of one real.
+static std::optional<double> functionOf(Operation &op, llvm::function_ref<double()> x) {
+  return llvm::TypeSwitch<Operation *, std::optional<double>>(&op)
+      .Case([&](math::ExpOp) { return std::exp(x()); })
+      .Case([&](math::LogOp) { return std::log(x()); })
+      .Case([&](math::TanhOp) { return std::tanh(x()); })
+      .Case([&](math::ErfOp) { return std::erf(x()); })
+      .Case([&](math::SinOp) { return std::sin(x()); })
+      .Case([&](math::CosOp) { return std::cos(x()); })
+      .Case([&](math::AtanOp) { return std::atan(x()); })
+      .Case([&](math::RoundEvenOp) { return std::nearbyint(x()); })
+      .Case([&](math::FloorOp) { return std::floor(x()); })
+      .Case([&](math::CeilOp) { return std::ceil(x()); })
+      .Case([&](math::SqrtOp) { return std::sqrt(x()); })
+      .Case([&](math::RsqrtOp) { return 1 / std::sqrt(x()); })
+      .Case([&](math::AbsFOp) { return std::fabs(x()); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 Scalar evaluateArithmetic(Operation &op, llvm::function_ref<Scalar(Value)> get) {
   auto x = [&](int i) { return get(op.getOperand(i)).real; };
   auto n = [&](int i) { return get(op.getOperand(i)).whole; };
   auto real = [](double value) { return Scalar{value, 0}; };
   auto whole = [](int64_t value) { return Scalar{0, value}; };
   auto floorDiv = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
+  if (auto value = functionOf(op, [&] { return x(0); }))
+    return real(*value);
   return llvm::TypeSwitch<Operation *, Scalar>(&op)
       .Case([&](arith::ConstantOp c) {
         if (auto f = dyn_cast<FloatAttr>(c.getValue()))
@@ -60,16 +81,6 @@ Scalar evaluateArithmetic(Operation &op, llvm::function_ref<Scalar(Value)> get) 
       .Case([&](arith::CmpFOp compare) {
         return whole(arith::applyCmpPredicate(compare.getPredicate(), APFloat(x(0)), APFloat(x(1))));
       })
-      .Case([&](math::ExpOp) { return real(std::exp(x(0))); })
-      .Case([&](math::LogOp) { return real(std::log(x(0))); })
-      .Case([&](math::TanhOp) { return real(std::tanh(x(0))); })
-      .Case([&](math::ErfOp) { return real(std::erf(x(0))); })
-      .Case([&](math::SinOp) { return real(std::sin(x(0))); })
-      .Case([&](math::CosOp) { return real(std::cos(x(0))); })
-      .Case([&](math::AtanOp) { return real(std::atan(x(0))); })
-      .Case([&](math::SqrtOp) { return real(std::sqrt(x(0))); })
-      .Case([&](math::RsqrtOp) { return real(1 / std::sqrt(x(0))); })
-      .Case([&](math::AbsFOp) { return real(std::fabs(x(0))); })
       .Case([&](math::PowFOp) { return real(std::pow(x(0), x(1))); })
       .Case([&](math::FmaOp) { return real(x(0) * x(1) + x(2)); })
       .Default([&](Operation *other) -> Scalar { fail(other, "an op without a reference"); });

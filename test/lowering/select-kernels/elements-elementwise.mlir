@@ -68,6 +68,45 @@ func.func @abs(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims =
   return
 }
 
+// CHECK-LABEL: func.func @round(
+// CHECK: tenon.nest
+// CHECK: tenon.each
+// CHECK: tenon.at
+// CHECK-NEXT: math.roundeven
+// CHECK-NEXT: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @round(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.round %x : tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @floor(
+// CHECK: tenon.nest
+// CHECK: tenon.each
+// CHECK: tenon.at
+// CHECK-NEXT: math.floor
+// CHECK-NEXT: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @floor(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.floor %x : tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @ceil(
+// CHECK: tenon.nest
+// CHECK: tenon.each
+// CHECK: tenon.at
+// CHECK-NEXT: math.ceil
+// CHECK-NEXT: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @ceil(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.ceil %x : tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @sin(
 // CHECK: tenon.nest
 // CHECK: tenon.each

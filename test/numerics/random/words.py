@@ -21,7 +21,8 @@ SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, 
              "electra_linear(warmup = 2, total = 30)", "gpt1_linear(warmup = 2, total = 30)",
              "gpt1_cosine(warmup = 2, total = 30)", "txl_cosine(warmup = 2, total = 30)", "txl_inverse_sqrt(warmup = 3)",
              "paddle_noam(warmup = 3)", "inverse_sqrt(warmup = 3)", "fairseq_polynomial(warmup = 3, total = 30)",
-             "steps(every = 7, factor = 0.5)"]
+             "steps(every = 7, factor = 0.5)", "rsqrt(constant = 3)", "milestones(at = (2, 5), factor = 0.5)",
+             "cosine_restarts(period = 2, growth = 2)"]
 CLIPS = ["global_norm(1.0)", "each(0.5)", "value(0.1)"]
 LAYERS = """
 layer Plain[I -> O](x: [.., I]) -> [.., O] {
@@ -65,6 +66,7 @@ fn sees(i: i32[..], j: i32[..]) -> bool[..] { return j <= i }
 """
 UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt(abs($) + 0.1)", "abs($)", "sin($)", "cos($)", "atan($)", "erf($)",
          "tanh($)", "sigmoid($)", "relu($)", "leaky_relu($)", "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)",
-         "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)"]
+         "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)",
+         "$ + round(clip($, -0.9, 0.9)) / 2", "$ - floor($ + 0.3) / 3", "$ * ceil($ - 0.4)"]  # no step at 0, where many are
 BINARY = ["$ + $", "$ - $", "$ * $", "$ / (abs($) + 1.5)", "max($, $)", "min($, $)", "(abs($) + 0.5) ^ 0.75 + 0 * $",
           "where($ < $, $, 0.5)", "where($ >= 0.25, $, -1.0)"]
