@@ -96,6 +96,12 @@ std::vector<Function> sentenceTasks() {
            {c.text, c.vocab, c.merges, c.pieces, c.rate, choice("mask", {"dynamic", "static"}),
             choice("words", {"pieces", "whole"}), c.unit},
            {c.ids, {"seg", "BT", Element::Whole, Values::Below, 1}, c.len, c.at, c.word, c.weight}),
+      task("span_corruption", {c.text, c.vocab, c.pieces, c.rate, starting(real("mean_span", 1), 3)},
+           {{"src", "BS", Element::Whole, Values::Symbols},
+            {"src_len", "B"},
+            {"tgt", "BT", Element::Whole, Values::Symbols},
+            {"tgt_len", "B"},
+            {"label", "BT", Element::Whole, Values::Symbols}}),
       task("ernie_masks", {c.text, c.vocab, unsupported(whole("tokens")), c.rate, stages, c.shorter, c.lower, c.unit},
            {c.ids,
             c.seg,
@@ -161,6 +167,9 @@ std::vector<Function> dataTasks() {
   for (Function &each : tasks) {
     if (each.name == "images")
       each.oneOf = {"folder", "file"};
+    for (size_t i = 0; i < each.parameters.size(); ++i)
+      if (each.parameters[i].name == "model") // of whose pieces T5's sentinels are none
+        each.parameters.insert(each.parameters.begin() + static_cast<std::ptrdiff_t>(i) + 1, whole("sentinels", 0, 10'000));
     each.parameters.push_back(open(whole("every"))); // for `valid`: evaluate after so many steps
     each.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
   }

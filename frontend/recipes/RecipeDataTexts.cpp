@@ -45,6 +45,10 @@ bool RecipeChecker::checkPieces(const Setting &task) {
           .related.push_back({model->range, "pieces of sentencepiece"});
       return false;
     }
+  if (const Setting *sentinels = model ? nullptr : keywordOf(&task, "sentinels")) {
+    diagnostics.error("T0616", sentinels->range, "`sentinels` needs `model`: they stand behind its pieces", "of no model");
+    return false;
+  }
   if (model && words && words->text == "units") {
     diagnostics
         .error("T0616", words->range, "`model` and words = units exclude each other", "a piece that begins a text begins a word")

@@ -59,6 +59,7 @@ Status makeMaskedTask(const TaskSettings &, std::string_view text, Vocabulary, s
 Status makeReplacedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeUnifiedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeBlocksTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+Status makeCorruptionTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeOrderTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeArraysTask(const TaskSettings &, Part, std::unique_ptr<DataTask> &);
 /// `known`: the names of classes that the run has already; null: those of the file.

@@ -13,7 +13,7 @@ using runtime::inputError;
 using runtime::Status;
 
 struct PieceFile {
-  enum class Kind : uint8_t { Normal = 1, Unknown, Control, UserDefined, Unused, Byte };
+  enum class Kind : uint8_t { Normal = 1, Unknown, Control, UserDefined, Unused, Byte, Sentinel }; // Sentinel: of no file
 
   std::vector<std::string> pieces; // their spellings, by id
   std::vector<Kind> kinds;

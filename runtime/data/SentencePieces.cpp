@@ -52,7 +52,8 @@ struct SentencePieces::Model {
   }
 
   std::string bytes;
-  PieceFile file;
+  PieceFile file; // with the sentinels
+  int64_t sentinels = 0;
   bool isBare = false, lower = false;                 // texts are changed first, and how
   std::vector<std::pair<std::string, int32_t>> marks; // control pieces that texts may spell, the longest first
   std::unordered_map<std::string, int32_t> ids;
@@ -61,6 +62,7 @@ struct SentencePieces::Model {
   const PieceLibrary *library = nullptr;
   const void *segmenter = nullptr;
 
+  Status addSentinels(int64_t count);
   void index();
   Status segment(std::string_view text, std::vector<Piece> &pieces) const;
   Status encodePlain(std::string_view text, size_t begin, std::vector<int32_t> &result, std::vector<TextPlace> *places) const;
@@ -69,12 +71,27 @@ struct SentencePieces::Model {
   TextPlace placeOf(std::string_view text, const std::vector<Piece> &pieces, size_t at) const;
 };
 
+/// Behind the pieces, from the last one down (transformers, T5Tokenizer: <extra_id_0> is the last symbol).
+Status SentencePieces::Model::addSentinels(int64_t count) {
+  constexpr const char *kBegin = "<extra_id_";
+  const auto has = std::find_if(file.pieces.begin(), file.pieces.end(),
+                                [&](const std::string &piece) { return piece.find(kBegin) != std::string::npos; });
+  if (count > 0 && has != file.pieces.end())
+    return inputError("it has the piece ", *has, " itself; leave out sentinels = ", count);
+  for (int64_t number = count; number-- > 0;) {
+    file.pieces.push_back(runtime::concat(kBegin, number, ">"));
+    file.kinds.push_back(Kind::Sentinel);
+  }
+  sentinels = count;
+  return {};
+}
+
 void SentencePieces::Model::index() {
   bool capitals = false;
   for (size_t i = 0; i < file.pieces.size(); ++i) {
     const std::string &spelling = file.pieces[i];
     const auto id = static_cast<int32_t>(i);
-    const bool isControl = file.kinds[i] == Kind::Control || file.kinds[i] == Kind::Unknown;
+    const bool isControl = file.kinds[i] == Kind::Control || file.kinds[i] == Kind::Unknown || file.kinds[i] == Kind::Sentinel;
     ids.emplace(spelling, id);
     if (isControl && isMark(spelling))
       marks.emplace_back(spelling, id);
@@ -93,9 +110,12 @@ void SentencePieces::Model::index() {
   lower = hasMark("[CLS]") && !capitals;
 }
 
-Status SentencePieces::make(std::string file, SentencePieces &result) {
+Status SentencePieces::make(std::string file, int64_t sentinels, SentencePieces &result) {
   auto model = std::make_shared<Model>();
-  if (Status status = PieceFile::parse(file, model->file); status.failed())
+  Status status = PieceFile::parse(file, model->file);
+  if (status.ok())
+    status = model->addSentinels(sentinels);
+  if (status.failed())
     return status;
   if (Status status = PieceLibrary::find(model->library); status.failed())
     return status;
@@ -237,14 +257,21 @@ std::string SentencePieces::text(int32_t id, int32_t previous) const {
   const auto at = static_cast<size_t>(id);
   if (model->file.kinds[at] == Kind::Unknown)
     return " \u2047 "; // the library's unk_surface
-  if (isSpecial(id))
+  auto isSentinel = [&](int32_t symbol) {
+    return symbol >= 0 && model->file.kinds[static_cast<size_t>(symbol)] == Kind::Sentinel;
+  };
+  if (isSpecial(id) && !isSentinel(id))
     return {};
   const std::string &own = model->texts[at];
+  if (isSentinel(previous) && !own.starts_with(' '))
+    return ' ' + own; // blanks stand around a sentinel
   if (model->file.kinds[at] == Kind::Byte)
     return own;
   bool isFirst = previous < 0;
   for (const char *mark : {"<pad>", "<s>", "<cls>", "[CLS]"}) // what stands in front of a text that is made
     isFirst |= previous >= 0 && model->file.pieces[static_cast<size_t>(previous)] == mark;
+  if (isSentinel(id))
+    return (isFirst ? "" : " ") + own;
   const bool hasBlank = own.starts_with(' ') && (model->file.addsBlank || model->file.joinsBlanks);
   return isFirst && hasBlank ? own.substr(1) : own;
 }
@@ -252,7 +279,8 @@ std::string SentencePieces::text(int32_t id, int32_t previous) const {
 bool SentencePieces::isSpecial(int32_t id) const {
   const auto at = static_cast<size_t>(id);
   const Kind kind = model->file.kinds[at];
-  return kind == Kind::Control || kind == Kind::Unknown || (kind == Kind::UserDefined && isMark(model->file.pieces[at]));
+  return kind == Kind::Control || kind == Kind::Unknown || kind == Kind::Sentinel ||
+         (kind == Kind::UserDefined && isMark(model->file.pieces[at]));
 }
 
 bool SentencePieces::continuesWord(int32_t previous, int32_t id) const {
@@ -269,5 +297,6 @@ bool SentencePieces::continuesWord(int32_t previous, int32_t id) const {
 bool SentencePieces::addsBlank() const { return model->file.addsBlank; }
 const std::vector<std::string> &SentencePieces::pieces() const { return model->file.pieces; }
 const std::string &SentencePieces::file() const { return model->bytes; }
+int64_t SentencePieces::sentinels() const { return model->sentinels; }
 
 } // namespace tenon::data

@@ -121,8 +121,13 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
 }
 
 Status readSymbols(const TaskSettings &settings, Vocabulary &result) {
-  return settings.sentencePieces ? Vocabulary::readPieces(settings.vocabulary, result)
-                                 : Vocabulary::read(settings.vocabulary, settings.merges, result);
+  Status status = settings.sentencePieces ? Vocabulary::readPieces(settings.vocabulary, settings.sentinels, result)
+                                          : Vocabulary::read(settings.vocabulary, settings.merges, result, settings.sentinels);
+  if (status.ok() && settings.sentinels > 0 && result.sentinels() != settings.sentinels)
+    status =
+        inputError("the recipe has sentinels = ", settings.sentinels, " behind the pieces of a model, and ", settings.vocabulary,
+                   result.sentinels() > 0 ? runtime::concat(" has ", result.sentinels()) : " is no model");
+  return status;
 }
 
 static bool predictsNext(const std::string &task) {
@@ -159,6 +164,8 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
     return makeReplacedTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "mlm_blocks")
     return makeBlocksTask(settings, text, std::move(vocabulary), result);
+  if (settings.name == "span_corruption")
+    return makeCorruptionTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "unilm")
     return makeUnifiedTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "reorder" || settings.name == "distances")

@@ -46,6 +46,7 @@ struct TaskSettings {
   std::vector<std::string> texts; // paths or patterns
   std::string vocabulary, merges; // vocabulary file, and of byte pairs that of the merges; empty: see `unit`
   bool sentencePieces = false;    // the vocabulary file is a model of sentencepiece and nothing else
+  int64_t sentinels = 0;          // symbols behind those of the model
   Unit unit = Unit::Bytes;        // of the symbols where there is no vocabulary file
   double heldOut = 0;             // last fraction of the text that training does not see
   uint64_t seed = 0;
@@ -79,6 +80,7 @@ struct TaskSettings {
   std::vector<WordChoice> stages = {WordChoice::Pieces}; // ernie_masks: one of them for each row
   std::vector<double> shares = {2, 1, 1, 2}; // unilm: of rows read both ways, to the right, to the left, from source to target
   double ngram = 0.2;                        // unilm: how often two or three symbols are masked together
+  double meanSpan = 3;                       // span_corruption: symbols of a span
   bool staticMasks = false;                  // mlm_blocks: the same in every epoch
   int64_t most = 4;                          // reorder: texts that a row is cut into
   int64_t size = 0;                          // groups: candidates

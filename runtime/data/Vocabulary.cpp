@@ -125,10 +125,10 @@ Status Vocabulary::readWords(const std::string &path, Vocabulary &result) {
   return {};
 }
 
-Status Vocabulary::takePieces(std::string file) {
+Status Vocabulary::takePieces(std::string file, int64_t sentinels) {
   *this = Vocabulary();
   kind = Unit::SentencePieces;
-  if (Status status = SentencePieces::make(std::move(file), sentence); status.failed())
+  if (Status status = SentencePieces::make(std::move(file), sentinels, sentence); status.failed())
     return status;
   symbols = sentence.pieces();
   count = static_cast<int64_t>(symbols.size());
@@ -136,20 +136,21 @@ Status Vocabulary::takePieces(std::string file) {
   return {};
 }
 
-Status Vocabulary::readPieces(const std::string &path, Vocabulary &result) {
+Status Vocabulary::readPieces(const std::string &path, int64_t sentinels, Vocabulary &result) {
   std::string file;
   if (Status status = readTextFile(path, file); status.failed())
     return status;
-  return result.takePieces(std::move(file)).in(concat("the model of sentencepiece ", path));
+  return result.takePieces(std::move(file), sentinels).in(concat("the model of sentencepiece ", path));
 }
 
-Status Vocabulary::read(const std::string &path, const std::string &merges, Vocabulary &result) {
+Status Vocabulary::read(const std::string &path, const std::string &merges, Vocabulary &result, int64_t sentinels) {
   const std::filesystem::path file(path);
   if (merges.empty() && file.extension() != ".json") {
     std::string bytes;
     if (Status status = readTextFile(path, bytes); status.failed())
       return status;
-    return file.extension() == ".model" || PieceFile::isLike(bytes) ? readPieces(path, result) : readWords(path, result);
+    const bool isModel = file.extension() == ".model" || PieceFile::isLike(bytes);
+    return isModel ? readPieces(path, sentinels, result) : readWords(path, result);
   }
   std::string text;
   if (Status status = readMarkedFile(path, text); status.failed())

@@ -27,11 +27,11 @@ public:
   /// and a tab with that number behind each symbol.
   /// Fails on an unreadable or empty file and on a symbol that occurs twice.
   static Status readWords(const std::string &path, Vocabulary &result);
-  /// A model of sentencepiece. Fails on any other file.
-  static Status readPieces(const std::string &path, Vocabulary &result);
+  /// A model of sentencepiece, with so many sentinels behind it (SentencePieces). Fails on any other file.
+  static Status readPieces(const std::string &path, int64_t sentinels, Vocabulary &result);
   /// Either of them, or byte pairs: of a vocab.json by the file `merges`, or by the merges.txt beside it where that is empty; or
-  /// what `save` has written into a .json file.
-  static Status read(const std::string &path, const std::string &merges, Vocabulary &result);
+  /// what `save` has written into a .json file. `sentinels`: of a model; no other vocabulary has them.
+  static Status read(const std::string &path, const std::string &merges, Vocabulary &result, int64_t sentinels = 0);
   /// Text form of the vocabulary, and back; `restore` fails on text that `save` did not write.
   std::string save() const;
   static Status restore(std::string_view text, Vocabulary &result);
@@ -57,6 +57,8 @@ public:
   /// Words that are cut into pieces ("##").
   bool isOfPieces() const { return pieces; }
   int64_t size() const { return count; }
+  /// Symbols <extra_id_0> and so on behind the pieces of a model.
+  int64_t sentinels() const { return kind == Unit::SentencePieces ? sentence.sentinels() : 0; }
   /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut as BERT's are (`basicWords`, in
   /// lower case where no symbol but the specials has a capital) and into the longest known pieces (WordPiece), but for [MASK] and
   /// its like, which are symbols; `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no
@@ -79,7 +81,7 @@ public:
 private:
   void addSpecials();
   void index();
-  Status takePieces(std::string file);
+  Status takePieces(std::string file, int64_t sentinels);
   /// `ends`: the bytes of the word up to the end of each symbol.
   Status encodeWord(std::string_view word, std::vector<int32_t> &ids, std::vector<size_t> &ends) const;
   Status encodeCharacters(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places) const;

@@ -88,7 +88,8 @@ std::string Vocabulary::save() const {
   if (kind == Unit::BytePairs)
     list("merges", pairs.merges());
   if (kind == Unit::SentencePieces)
-    text += concat(", \"model\": \"", runtime::toBase64(sentence.file()), "\"");
+    text += concat(", \"model\": \"", runtime::toBase64(sentence.file()), "\"",
+                   sentinels() > 0 ? concat(", \"sentinels\": ", sentinels()) : "");
   return text + saveClasses(classes) + "}\n";
 }
 
@@ -118,9 +119,12 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
   if (unit->text == "sentence_pieces") {
     const runtime::JsonValue *model = json->find("model");
     std::optional<std::string> file = model && model->isString() ? runtime::fromBase64(model->text) : std::nullopt;
+    const runtime::JsonValue *sentinels = json->find("sentinels");
     if (!file)
       return damaged("it has no model");
-    if (Status status = result.takePieces(std::move(*file)); status.failed())
+    if (sentinels && (!sentinels->isInteger() || sentinels->integer < 1 || sentinels->integer > kMostSentinels))
+      return damaged("it has no number of sentinels");
+    if (Status status = result.takePieces(std::move(*file), sentinels ? sentinels->integer : 0); status.failed())
       return status.in("the saved vocabulary of the run, pieces of sentencepiece");
     result.classes = std::move(*classes);
     return {};

@@ -42,6 +42,7 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
     recipe.valid->vocabulary = recipe.data.vocabulary;
     recipe.valid->merges = recipe.data.merges;
     recipe.valid->sentencePieces = recipe.data.sentencePieces;
+    recipe.valid->sentinels = recipe.data.sentinels;
   }
   if (recipe.valid->tokens == 0)
     recipe.valid->tokens = recipe.data.tokens;

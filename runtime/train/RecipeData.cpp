@@ -57,8 +57,11 @@ Status takePictures(Call &call, data::TaskSettings &task) {
 Status takePieces(Call &call, data::TaskSettings &task) {
   std::string model;
   call.take("model", model);
+  call.take("sentinels", task.sentinels);
   if (model.empty())
-    return {};
+    return task.sentinels == 0 ? Status()
+                               : inputError("data: ", call.name, " has sentinels = ", task.sentinels,
+                                            ", which stand behind the pieces of a model, and no model");
   if (!(task.vocabulary + task.merges).empty())
     return inputError("data: ", call.name, " has model = \"", model, "\", whose pieces are its vocabulary, and ",
                       task.vocabulary.empty() ? "merges" : "vocab", " besides; leave one of them out");
@@ -139,6 +142,7 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   call.take("max_span", task.maxSpan);
   call.take("both_ways", task.bothWays);
   call.take("rate", task.rate);
+  call.take("mean_span", task.meanSpan);
   call.take("short", task.shortRate);
   call.take("keep", task.keepRate);
   call.take("words", words);

@@ -314,8 +314,10 @@ TEST(Table, DefaultsAreThoseOfTheTable) {
   EXPECT_EQ(settings.shortRate, initial("mlm_nsp", "short"));
   EXPECT_EQ(settings.rate, initial("rtd", "rate"));
   EXPECT_EQ(settings.keepRate, initial("rtd", "keep"));
-  for (const char *task : {"ernie_masks", "mlm_blocks", "unilm"})
+  for (const char *task : {"ernie_masks", "mlm_blocks", "unilm", "span_corruption"})
     EXPECT_EQ(settings.rate, initial(task, "rate"));
+  EXPECT_EQ(settings.meanSpan, initial("span_corruption", "mean_span"));
+  EXPECT_EQ(static_cast<double>(settings.sentinels), initial("translation", "sentinels"));
   EXPECT_EQ(settings.ngram, initial("unilm", "ngram"));
   EXPECT_EQ(static_cast<double>(settings.most), initial("reorder", "most"));
   EXPECT_EQ(static_cast<double>(settings.windowStride), initial("squad", "stride"));

@@ -161,7 +161,7 @@ TEST(Golden, PiecesOfXlnet) {
   const std::optional<std::string> file = runtime::fromBase64(all.find("model_base64")->text);
   ASSERT_TRUE(file);
   SentencePieces pieces;
-  ASSERT_TRUE(SentencePieces::make(*file, pieces).ok());
+  ASSERT_TRUE(SentencePieces::make(*file, 0, pieces).ok());
   for (const runtime::JsonValue &each : all.find("cases")->elements) {
     std::vector<int32_t> ids;
     ASSERT_TRUE(pieces.encodeUnchanged(each.find("text")->text, ids).ok());

@@ -81,6 +81,48 @@ TEST(Pieces, KnowSpecialsAndWords) {
   EXPECT_EQ(words(llama, "unquestionable zebras existed"), 3);
 }
 
+TEST(Pieces, SentinelsStandBehindThem) {
+  Vocabulary t5;
+  ASSERT_TRUE(Vocabulary::readPieces(folder + "/" + pieces + "t5.model", 100, t5).ok());
+  EXPECT_EQ(t5.size(), 203);
+  EXPECT_EQ(t5.find("<extra_id_0>"), 202);
+  EXPECT_EQ(t5.find("<extra_id_99>"), 103);
+  EXPECT_TRUE(t5.isSpecial(103)); // which RoBERTa's masks do not draw
+  EXPECT_FALSE(vocabularyOf(pieces + "t5.model").find("<extra_id_0>"));
+  const runtime::JsonValue all = casesOf(pieces + "cases.json"), &own = *all.find("sentinels");
+  ASSERT_EQ(own.elements.size(), 9u);
+  EXPECT_EQ(differences(t5, own), std::vector<std::string>());
+  EXPECT_EQ(differences(vocabularyOf(pieces + "t5.model"), own).size(), 7u);
+  size_t compared = 0;
+  for (const runtime::JsonValue &each : own.elements) {
+    std::string made = each.elements[2].text; // in which </s> is seen, and the unknown piece in another form
+    if (made.ends_with(" </s>"))
+      made.resize(made.size() - 5);
+    if (made.find("<unk>") != std::string::npos)
+      continue;
+    EXPECT_EQ(textOf(t5, idsOf(t5, each.elements[0].text)), made);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 7u);
+  EXPECT_EQ(t5.text(202, *t5.special("pad")), "<extra_id_0>"); // a text that is made begins with it
+  Vocabulary kept;
+  ASSERT_TRUE(Vocabulary::restore(t5.save(), kept).ok());
+  EXPECT_EQ(kept.sentinels(), 100);
+  EXPECT_EQ(differences(kept, own).size(), 0u);
+  EXPECT_NE(t5.note(), vocabularyOf(pieces + "t5.model").note()); // weights tell them apart
+  std::string spoilt = t5.save();
+  spoilt.replace(spoilt.find("\"sentinels\": 100"), 16, "\"sentinels\": \"9\"");
+  EXPECT_NE(Vocabulary::restore(spoilt, kept).message().find("it has no number of sentinels"), std::string::npos);
+  // A model that has such pieces itself.
+  std::string bytes = bytesOf("t5.model");
+  SentencePieces made;
+  const size_t at = bytes.find("\n\x05<pad>");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 7, "\n\x0C<extra_id_7>");
+  bytes[at - 1] = static_cast<char>(bytes[at - 1] + 7);
+  EXPECT_EQ(SentencePieces::make(bytes, 100, made).message(), "it has the piece <extra_id_7> itself; leave out sentinels = 100");
+}
+
 TEST(Pieces, PlacesAreThoseOfTheText) {
   for (const char *model : {"t5", "llama", "xlnet", "albert"}) {
     const Vocabulary vocabulary = vocabularyOf(pieces + model + ".model");
@@ -167,7 +209,7 @@ TEST(Pieces, TablesOfRulesStayInThemselves) {
       std::string spoilt = good;
       spoilt[at] = static_cast<char>(spoilt[at] ^ (1 << bit));
       SentencePieces model;
-      if (SentencePieces::make(spoilt, model).failed()) {
+      if (SentencePieces::make(spoilt, 0, model).failed()) {
         ++refused;
         continue;
       }

@@ -114,6 +114,7 @@ ROWS = {
         ("run", ["--vocab", "text.txt"], "has its vocabulary already"),
         ("model", ["--vocab", "words.txt", "--text", "words.txt"], CHANGES), ("run", ["--batches", "1"], CHANGES),
         ("run", ["--predictions", "none.json"], "recipes with the data task squad"),
+        ("run", ["--measure", "spearman"], "which no loss or metric reads"),
         ("run", ["--no-answer-above", "1"], "recipes with the data task squad"),
         ("run", ["--stride", "3"], CHANGES), ("run", ["--json"], CHANGES)],
     # Text of f64 may be that of f32.

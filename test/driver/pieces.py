@@ -36,6 +36,13 @@ train Copies as copies {
   optimizer = adam(lr = 0.01)
   steps     = 2
 }
+train Copies as corrupted {
+  bind      B = 4, S = 32, T = 10, V = 210
+  data      = span_corruption(text = "text.txt", model = "t5.model", sentinels = 100, held_out = 0.2)
+  loss      = nll
+  optimizer = adam(lr = 0.01)
+  steps     = 2
+}
 """
 SENTENCE = "the quick brown fox jumps over the lazy dog, it's nothing.\n"
 

@@ -1,20 +1,11 @@
 #include "tools/tenon/Answers.h"
-#include "runtime/base/Convert.h"
+#include "tools/tenon/Call.h"
 #include <algorithm>
 #include <cmath>
 
 namespace tenon::driver {
 
 namespace {
-
-/// The sizes of the axes of an entry's inputs: a recipe binds those of its own entries alone.
-std::map<std::string, int64_t> sizesOf(const runtime::Context &context) {
-  std::map<std::string, int64_t> sizes;
-  for (size_t i = 0; i < context.inputs().size(); ++i)
-    for (size_t axis = 0; axis < context.inputs()[i].shape.size(); ++axis)
-      sizes[context.entry().inputs[i].axes[axis]] = context.inputs()[i].shape[axis];
-  return sizes;
-}
 
 /// The outputs of an entry that says where answers may stand, and their values for the batch of its last run. Either `first` and
 /// `last` are scores of all places, [B, T], or they are the best places, whole numbers [B, N] and [B, N, M], whose scores are
@@ -114,16 +105,10 @@ private:
   }
 
   Status read(int output, std::vector<double> &all) {
-    auto place = context.output(output);
-    if (place.failed())
-      return place.status();
-    const runtime::BoundTensor &bound = context.outputs()[static_cast<size_t>(output)];
-    size_t count = 1;
-    for (int64_t size : bound.shape)
-      count *= static_cast<size_t>(size);
-    all.resize(count);
-    for (size_t i = 0; i < count; ++i)
-      all[i] = runtime::numberAt(bound.type, *place, i);
+    auto numbers = outputNumbers(context, output);
+    if (numbers.failed())
+      return numbers.status();
+    all = numbers.take();
     return {};
   }
 
@@ -155,7 +140,7 @@ Expected<std::optional<Answers>> findAnswers(data::DataTask &task, const runtime
     return std::optional<Answers>();
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
-  Status status = train::makeContext(parameters, entry->name, sizesOf(evaluation), pool, context);
+  Status status = train::makeContext(parameters, entry->name, inputSizes(evaluation), pool, context);
   if (status.ok())
     status = train::Feeder::create(*context, task, feeder, id);
   if (status.failed())

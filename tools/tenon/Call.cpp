@@ -100,6 +100,28 @@ Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vect
   return {};
 }
 
+std::map<std::string, int64_t> inputSizes(const Context &context) {
+  std::map<std::string, int64_t> sizes;
+  for (size_t i = 0; i < context.inputs().size(); ++i)
+    for (size_t axis = 0; axis < context.inputs()[i].shape.size(); ++axis)
+      sizes[context.entry().inputs[i].axes[axis]] = context.inputs()[i].shape[axis];
+  return sizes;
+}
+
+Expected<std::vector<double>> outputNumbers(const Context &context, int output) {
+  auto place = context.output(output);
+  if (place.failed())
+    return place.status();
+  const BoundTensor &bound = context.outputs()[static_cast<size_t>(output)];
+  size_t count = 1;
+  for (int64_t size : bound.shape)
+    count *= static_cast<size_t>(size);
+  std::vector<double> numbers(count);
+  for (size_t i = 0; i < count; ++i)
+    numbers[i] = runtime::numberAt(bound.type, *place, i);
+  return numbers;
+}
+
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::Kind kind, const std::string &wanted,
                                   const std::string &fallback) {
   std::string names, callable, only;

@@ -35,6 +35,10 @@ Status checkOutputs(const runtime::Context &context, const NamedFiles &outputs, 
 Status saveOutputs(const runtime::Context &context, const NamedFiles &files, runtime::FileBatch &batch);
 /// Scalars as "name value", tensors as name, shape and range; to stdout.
 Status printOutputs(const runtime::Context &context, bool json);
+/// The sizes of the axes of an entry's inputs by name: a recipe binds those of its own entries alone.
+std::map<std::string, int64_t> inputSizes(const runtime::Context &context);
+/// An output of the last run, as numbers.
+Expected<std::vector<double>> outputNumbers(const runtime::Context &context, int output);
 /// The entry to call: `wanted`, else the only one of its kind, else the one called `fallback`.
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, runtime::EntryInfo::Kind kind, const std::string &wanted,
                                   const std::string &fallback);

@@ -127,6 +127,7 @@ void addGenerate(CLI::App &app, int &exitCode);
 void addInspect(CLI::App &app, int &exitCode);
 void addExport(CLI::App &app, int &exitCode);
 void addRuns(CLI::App &app, int &exitCode);
+void addScore(CLI::App &app, int &exitCode);
 void addPlot(CLI::App &app, int &exitCode);
 void addTestGrad(CLI::App &app, int &exitCode);
 

@@ -1,6 +1,7 @@
 // tenon eval: the losses of the eval entry over held-out text.
 #include "runtime/train/Evaluate.h"
 #include "tools/tenon/Answers.h"
+#include "tools/tenon/EvalMeasures.h"
 #include "tools/tenon/Say.h"
 #include <cmath>
 #include <cstdio>
@@ -17,7 +18,8 @@ struct Options {
   train::DataOverrides data; // --data
   uint64_t batches = 0;
   int64_t stride = 0;
-  std::optional<double> noneAbove; // --no-answer-above
+  std::optional<double> noneAbove;   // --no-answer-above
+  std::vector<std::string> measures; // --measure
   bool json = false;
 };
 
@@ -191,7 +193,7 @@ void addAnswers(Judged &judged) {
 Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &options, const Model &model,
                               const std::shared_ptr<runtime::Parameters> &parameters,
                               const std::optional<data::Vocabulary> &vocabulary, const std::shared_ptr<runtime::ThreadPool> &pool,
-                              bool draws, uint64_t seed) {
+                              const std::vector<Measure> &measures, bool draws, uint64_t seed) {
   std::unique_ptr<data::DataTask> task;
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
@@ -208,6 +210,8 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
   if (evaluation.failed())
     return evaluation.status();
   Judged judged{evaluation.take(), std::nullopt};
+  if (status = addMeasures(measures, recipe, *task, *context, pool, judged.evaluation); status.failed())
+    return status;
   if (task->spans() && options.batches == 0) {
     auto answers = findAnswers(*task, *context, parameters, pool, recipe.id, options.noneAbove.value_or(0));
     if (answers.failed())
@@ -267,6 +271,12 @@ Status run(Options &options) {
     return recipe.status();
   if (Status status = checkPredictions(options, *recipe); status.failed())
     return status;
+  auto measures = readMeasures(options.measures);
+  Status measurable = measures.ok() ? checkMeasures(*measures, *recipe, model->artifact->manifest()) : measures.status();
+  if (measurable.ok() && !measures->empty() && options.batches > 0)
+    measurable = usageError("--measure is of all rows together; leave out --batches");
+  if (measurable.failed())
+    return measurable;
   const bool draws = drawsAny(*recipe, model->artifact->manifest());
   if (options.weights.seedGiven() && !options.weights.init && !options.weights.partial && !draws)
     return usageError("--seed is for the initial values of --init; eval draws nothing else");
@@ -286,7 +296,7 @@ Status run(Options &options) {
   std::optional<Answers> answers;
   for (const train::TaskRecipe &task : recipe->allTasks())
     if (task.valid) {
-      auto result = evaluateTask(task, options, *model, *parameters, vocabulary, *pool, draws, recipe->seed);
+      auto result = evaluateTask(task, options, *model, *parameters, vocabulary, *pool, *measures, draws, recipe->seed);
       if (!result.ok())
         return result.status();
       if (result->answers)
@@ -326,6 +336,11 @@ void addEval(CLI::App &app, int &exitCode) {
                    "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
       ->type_name("N")
       ->transform(whole(1));
+  command
+      ->add_option("--measure", options->measures,
+                   "what is no mean over rows, of an output (default: logits): span_f1 of tags B-X, I-X, O; spearman and pearson "
+                   "of it and the input score")
+      ->type_name("NAME[=OUTPUT]");
   command->add_option("--predictions", options->predictions, "of questions (squad): the answers, as one JSON object by their ids")
       ->type_name("FILE");
   command

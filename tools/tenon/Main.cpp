@@ -109,6 +109,7 @@ void addCommands(CLI::App &app, int &exitCode) {
   addInspect(app, exitCode);
   addExport(app, exitCode);
   addRuns(app, exitCode);
+  addScore(app, exitCode);
   addPlot(app, exitCode);
   addTestGrad(app, exitCode);
   addCompletion(app);

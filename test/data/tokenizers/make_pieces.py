@@ -18,6 +18,10 @@ RULES = ["9\t20", "A\t20", "D\t20", "A0\t20", "2003\t20", "3000\t20", "200B\t", 
          "FB01\t66 69", "65 301\tE9", "BD\t31 2044 32", "B2\t32", "FF21\t41"]
 OWN = ["``the'' 50, and 1,234,567, of 9,\u00a0x", "  two  blanks <sep> and<cls>a<pad></s> b",
        "\uff21\ufb01\u00bd 5\u00b2, \u0663,", "a\x1cb", "``", "50,", " , ", "1,2,3,", "the\ndog\n\nit's"]
+# Of T5's sentinels, which are no pieces of its model.
+SENTINELS = ["the dog <extra_id_0> the fox", "the dog<extra_id_1>the fox", "<extra_id_99>  x", "a <extra_id_3> <extra_id_4></s>",
+             "<extra_id_100>", "it's <extra_id_10>.<extra_id_1>", " <extra_id_5> ", "<extra_id_0><extra_id_1> the",
+             "<extra_id_00> <EXTRA_ID_0> extra_id_0>"]
 
 
 def train(name, lower=False, **settings):
@@ -52,6 +56,11 @@ def main():
     for name, tokenizer in (("t5", T5Tokenizer(t5, extra_ids=0, legacy=True)), ("llama", LlamaTokenizer(llama, legacy=True)),
                             ("albert", AlbertTokenizer(albert)), ("xlnet", XLNetTokenizer("pieces/xlnet.model"))):
         cases[name] = [[text, tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))] for text in TEXTS + OWN]
+    t5 = T5Tokenizer(t5, extra_ids=100, legacy=True)
+    cases["sentinels"] = []
+    for text in SENTINELS:
+        ids = t5.convert_tokens_to_ids(t5.tokenize(text))
+        cases["sentinels"].append([text, ids, t5.decode(ids, clean_up_tokenization_spaces=False)])
     with open("pieces/cases.json", "w", encoding="utf-8") as file:
         lists = ['"' + name + '": [\n' + ",\n".join(json.dumps(case) for case in own) + "]" for name, own in cases.items()]
         file.write("{" + ",\n".join(lists) + "}\n")

@@ -1,0 +1,272 @@
+#include "tools/tenon/EvalMeasures.h"
+#include "runtime/base/Convert.h"
+#include "runtime/data/Measures.h"
+#include "tools/tenon/Call.h"
+#include <algorithm>
+#include <numeric>
+
+namespace tenon::driver {
+
+using runtime::BoundTensor;
+using runtime::EntryInfo;
+
+namespace {
+
+constexpr const char *kSpanF1 = "span_f1", *kSpearman = "spearman", *kPearson = "pearson";
+bool isOfSpans(const Measure &measure) { return measure.name == kSpanF1; }
+const char *labelOf(const Measure &measure) { return isOfSpans(measure) ? "tag" : "score"; }
+
+/// Whether an evaluation has what is right: the losses or metrics of its entry read it.
+bool hasLabels(const Measure &measure, const train::TaskRecipe &task, const runtime::Manifest &manifest) {
+  const EntryInfo *entry = manifest.findEntry(train::evalEntryOf(task));
+  return task.valid && entry && entry->inputIndex(labelOf(measure)) >= 0 && (!isOfSpans(measure) || task.valid->name == "tags");
+}
+
+/// The entry that puts it out without walking from place to place, or null.
+const EntryInfo *entryOf(const Measure &measure, const runtime::Manifest &manifest) {
+  for (const EntryInfo &entry : manifest.entries)
+    if (entry.kind == EntryInfo::Kind::Out && entry.walk.empty() && !entry.prepares && entry.outputIndex(measure.output) >= 0)
+      return &entry;
+  return nullptr;
+}
+
+std::string outputNames(const runtime::Manifest &manifest) {
+  std::string names;
+  for (const EntryInfo &entry : manifest.entries)
+    for (const runtime::TensorInfo &output : entry.outputs)
+      if (entry.kind == EntryInfo::Kind::Out && entry.walk.empty() && !entry.prepares)
+        names += concat(names.empty() ? "" : ", ", output.name);
+  return names;
+}
+
+/// What is right, row by row: the score, or the tags of the words that count and where these stand in a row.
+struct Labels {
+  std::vector<double> scores;
+  std::vector<std::vector<int32_t>> tags;
+  std::vector<std::vector<size_t>> places;
+};
+
+/// Values of an input of the evaluation, in memory of their own: the entry that is measured does not read labels.
+struct OwnTensor {
+  std::vector<double> room; // eight bytes are enough for an element of each type
+  data::InputTensor tensor;
+  OwnTensor(const std::string &name, runtime::DataType type, const std::vector<int64_t> &shape, int64_t bound) {
+    tensor.name = name;
+    tensor.type = type;
+    tensor.shape = shape;
+    tensor.bound = bound;
+    room.resize(static_cast<size_t>(tensor.elements()));
+    tensor.data = room.data();
+  }
+};
+
+int64_t countOf(const data::DataTask &task, uint64_t batch, int64_t rows) {
+  const int64_t valid = task.validRows(batch);
+  return valid < 0 ? rows : std::min(valid, rows);
+}
+
+/// The labels of all rows: those of words, whose `weight` is not 0, or numbers.
+Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const runtime::Context &evaluation) {
+  const auto input = static_cast<size_t>(evaluation.entry().inputIndex(labelOf(measure)));
+  const BoundTensor &bound = evaluation.inputs()[input];
+  const bool spans = isOfSpans(measure);
+  const auto most = evaluation.entry().inputs[input].bound;
+  OwnTensor label(bound.name, spans ? bound.type : runtime::DataType::F64, bound.shape,
+                  most ? most->evaluate(evaluation.dims()).value_or(-1) : -1);
+  OwnTensor weight("weight", runtime::DataType::F64, bound.shape, -1);
+  std::vector<data::InputTensor> tensors = {label.tensor};
+  if (spans)
+    tensors.push_back(weight.tensor);
+  else if (label.tensor.elements() != bound.shape[0])
+    return inputError("--measure ", measure.name, " takes one number for each row, and the input 'score' has ",
+                      label.tensor.elements() / bound.shape[0]);
+  if (Status status = task.bind(tensors); status.failed())
+    return status;
+  Labels labels;
+  const auto rows = static_cast<size_t>(bound.shape[0]), width = label.room.size() / rows;
+  for (uint64_t batch = 0; batch < task.evaluationBatches(); ++batch) {
+    if (Status status = task.fillEvaluation(batch, tensors); status.failed())
+      return status;
+    for (size_t row = 0; row < static_cast<size_t>(countOf(task, batch, bound.shape[0])); ++row) {
+      if (!spans) {
+        labels.scores.push_back(label.room[row]);
+        continue;
+      }
+      labels.tags.emplace_back();
+      labels.places.emplace_back();
+      for (size_t place = 0; place < width; ++place)
+        if (weight.room[row * width + place] != 0) {
+          labels.tags.back().push_back(static_cast<const int32_t *>(label.tensor.data)[row * width + place]);
+          labels.places.back().push_back(place);
+        }
+    }
+  }
+  return labels;
+}
+
+/// The values of the output for all rows, of `width` numbers each.
+struct Found {
+  std::vector<double> values;
+  std::vector<int64_t> shape; // of a batch
+  runtime::DataType type = runtime::DataType::F32;
+  size_t width = 0;
+};
+
+/// The rows come first, and of tags the places behind them, as in the input of the labels: what a model computes may have its
+/// axes in another order.
+Status checkAxes(const Measure &measure, const runtime::Context &evaluation, const runtime::TensorInfo &output) {
+  const std::vector<std::string> &wanted =
+      evaluation.entry().inputs[static_cast<size_t>(evaluation.entry().inputIndex(labelOf(measure)))].axes;
+  const size_t count = isOfSpans(measure) ? 2 : 1;
+  if (output.axes.size() >= count && wanted.size() >= count &&
+      std::equal(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(count), output.axes.begin()))
+    return {};
+  std::string axes;
+  for (const std::string &axis : output.axes)
+    axes += concat(axes.empty() ? "" : ", ", axis);
+  return inputError("--measure ", measure.name, " takes an output whose axes begin with ", wanted[0],
+                    isOfSpans(measure) ? concat(", ", wanted[1]) : "", ", as those of the input '", labelOf(measure), "', and '",
+                    measure.output, "' has [", axes, "]; declare it so (let ", measure.output, ": [", wanted[0], ", ..] = ..)");
+}
+
+Expected<Found> runAll(const Measure &measure, const train::TaskRecipe &recipe, data::DataTask &task,
+                       const runtime::Context &evaluation, const std::shared_ptr<runtime::ThreadPool> &pool) {
+  const EntryInfo &entry = *entryOf(measure, evaluation.parameters()->manifest());
+  const int output = entry.outputIndex(measure.output);
+  if (Status status = checkAxes(measure, evaluation, entry.outputs[static_cast<size_t>(output)]); status.failed())
+    return status;
+  std::unique_ptr<runtime::Context> context;
+  std::unique_ptr<train::Feeder> feeder;
+  Status status = train::makeContext(evaluation.parameters(), entry.name, inputSizes(evaluation), pool, context);
+  if (status.ok())
+    status = train::Feeder::create(*context, task, feeder, recipe.id);
+  if (status.failed())
+    return status;
+  const BoundTensor &bound = context->outputs()[static_cast<size_t>(output)];
+  Found found{{}, bound.shape, bound.type, 0};
+  for (uint64_t batch = 0; batch < task.evaluationBatches() && status.ok(); ++batch) {
+    status = feeder->fillEvaluation(batch);
+    if (status.ok())
+      status = context->run();
+    auto values = status.ok() ? outputNumbers(*context, output) : Expected<std::vector<double>>(status);
+    if (values.failed())
+      return values.status();
+    found.width = values->size() / static_cast<size_t>(bound.shape[0]);
+    const auto rows = static_cast<size_t>(countOf(task, batch, bound.shape[0]));
+    found.values.insert(found.values.end(), values->begin(), values->begin() + static_cast<std::ptrdiff_t>(rows * found.width));
+  }
+  return found;
+}
+
+Status addCorrelation(const Measure &measure, const Labels &labels, const Found &found, train::Evaluation &result) {
+  if (found.width != 1)
+    return inputError("--measure ", measure.name, " takes one number for each row, and the output '", measure.output, "' has ",
+                      found.width, "; give the model an output that is the score, and name it by --measure ", measure.name,
+                      "=OUTPUT");
+  const double value =
+      measure.name == kSpearman ? data::spearman(found.values, labels.scores) : data::pearson(found.values, labels.scores);
+  result.numbers.push_back({measure.name, value, true});
+  return {};
+}
+
+/// The tags of the words of a row: the output itself, or its highest score for each word, of equal ones the first.
+std::vector<int32_t> foundTags(const Found &found, const std::vector<size_t> &places, size_t row) {
+  const size_t classes = found.shape.size() == 3 ? static_cast<size_t>(found.shape[2]) : 1;
+  std::vector<int32_t> tags;
+  for (size_t place : places) {
+    const auto first = found.values.begin() + static_cast<std::ptrdiff_t>(row * found.width + place * classes);
+    tags.push_back(static_cast<int32_t>(
+        classes == 1 ? *first
+                     : static_cast<double>(std::max_element(first, first + static_cast<std::ptrdiff_t>(classes)) - first)));
+  }
+  return tags;
+}
+
+Status addSpans(const Measure &measure, const runtime::Context &evaluation, data::SpanCounts &counts, const Labels &labels,
+                const Found &found, train::Evaluation &result) {
+  const auto input = static_cast<size_t>(evaluation.entry().inputIndex("tag"));
+  const std::vector<int64_t> &shape = evaluation.inputs()[input].shape;
+  const bool isScores = runtime::isReal(found.type);
+  std::vector<int64_t> wanted(shape);
+  if (isScores)
+    wanted.push_back(evaluation.entry().inputs[input].bound->evaluate(evaluation.dims()).value_or(-1));
+  if (found.shape != wanted)
+    return inputError(
+        "--measure span_f1 takes scores of all tags for each place, or whole numbers that are tags, and the output '",
+        measure.output, "' has neither; name one that does by --measure span_f1=OUTPUT");
+  for (size_t row = 0; row < labels.tags.size(); ++row)
+    counts.add(labels.tags[row], foundTags(found, labels.places[row], row));
+  const data::SpanCounts::Measures measures = counts.measures();
+  result.numbers.push_back({"span_precision", measures.precision, true});
+  result.numbers.push_back({"span_recall", measures.recall, true});
+  result.numbers.push_back({kSpanF1, measures.f1, true});
+  return {};
+}
+
+/// The names of tags, as spans need them.
+Status readTags(const data::DataTask &task, data::SpanCounts &counts) {
+  const auto names = task.vocabulary().classes.find("tag");
+  if (names == task.vocabulary().classes.end())
+    return inputError("--measure span_f1: spans are marked by labels B-X, I-X and O, and the labels of the data are numbers");
+  return data::SpanCounts::make(names->second, counts).in("--measure span_f1");
+}
+
+} // namespace
+
+Expected<std::vector<Measure>> readMeasures(const std::vector<std::string> &texts) {
+  std::vector<Measure> measures;
+  for (const std::string &text : texts) {
+    Measure measure;
+    const size_t sign = text.find('=');
+    measure.name = text.substr(0, sign);
+    if (sign != std::string::npos)
+      measure.output = text.substr(sign + 1);
+    if (measure.name != kSpanF1 && measure.name != kSpearman && measure.name != kPearson)
+      return usageError("--measure takes span_f1, spearman or pearson, and '", measure.name, "' is none of these");
+    for (const Measure &other : measures)
+      if (other.name == measure.name)
+        return usageError("--measure ", measure.name, " is given twice");
+    measures.push_back(std::move(measure));
+  }
+  return measures;
+}
+
+Status checkMeasures(const std::vector<Measure> &measures, const train::Recipe &recipe, const runtime::Manifest &manifest) {
+  const std::vector<train::TaskRecipe> tasks = recipe.allTasks();
+  for (const Measure &measure : measures) {
+    if (std::none_of(tasks.begin(), tasks.end(), [&](const auto &task) { return hasLabels(measure, task, manifest); }))
+      return usageError("--measure ", measure.name,
+                        isOfSpans(measure) ? " is for recipes with the data task tags, whose input 'tag' a loss or metric reads"
+                                           : " compares an output with the input 'score', which no loss or metric reads");
+    if (!entryOf(measure, manifest))
+      return usageError("--measure ", measure.name, " compares the output '", measure.output,
+                        "', which no entry has; name one by --measure ", measure.name,
+                        "=OUTPUT (there are: ", outputNames(manifest).empty() ? "none" : outputNames(manifest), ")");
+  }
+  return {};
+}
+
+Status addMeasures(const std::vector<Measure> &measures, const train::TaskRecipe &recipe, data::DataTask &task,
+                   const runtime::Context &evaluation, const std::shared_ptr<runtime::ThreadPool> &pool,
+                   train::Evaluation &result) {
+  for (const Measure &measure : measures) {
+    if (!hasLabels(measure, recipe, evaluation.parameters()->manifest()))
+      continue;
+    data::SpanCounts counts;
+    if (Status status = isOfSpans(measure) ? readTags(task, counts) : Status(); status.failed())
+      return status;
+    auto labels = readLabels(measure, task, evaluation);
+    if (labels.failed())
+      return labels.status();
+    auto found = runAll(measure, recipe, task, evaluation, pool);
+    if (found.failed())
+      return found.status();
+    Status status = isOfSpans(measure) ? addSpans(measure, evaluation, counts, *labels, *found, result)
+                                       : addCorrelation(measure, *labels, *found, result);
+    if (status.failed())
+      return status;
+  }
+  return {};
+}
+
+} // namespace tenon::driver
