@@ -247,7 +247,7 @@ struct Initializer {
   std::vector<double> perElement; // where the text uses `depth`: one `a` per element of the stack (row-major), else empty
   std::vector<double> table;      // table: an expression of indices, row-major over the axes of the parameter that are `along`
   std::vector<bool> along;        // one per axis of the parameter; the values are the same along the others
-  std::string as;                 // of a state of the model: path of the parameter whose values it starts with
+  std::string as;                 // of a state of the model: path of the parameter or state whose values it starts with
 };
 struct PublicName {
   std::string name, transform; // "", "part", "stacked" (then the name has '#' for the stack index), "transpose"
@@ -327,9 +327,9 @@ struct Entry {
   uint32_t metrics = 0;                                    // eval: so many of the results, the last ones, are metrics
   std::vector<NodeId> parts;     // eval: outputs behind the results, for averages: of rows (and places), and values without rows
   std::vector<Average> averages; // eval: one per result
-  std::vector<AxisId> batchAxes; // eval: of rows, then of places, which parts keep
-  std::map<AxisId, int64_t>
-      placeShifts; // eval: axes that are slices of the places; place p of one needs those of the row up to p + shift
+  std::vector<std::pair<std::string, std::string>> leftOut; // eval: losses and metrics that its data have no inputs of; why
+  std::vector<AxisId> batchAxes;                            // eval: of rows, then of places, which parts keep
+  std::map<AxisId, int64_t> placeShifts; // eval: axes that are slices of the places; their place p needs the row up to p + shift
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
   std::vector<State> states;                           // those the entry reaches; the same path = the same state across entries
   std::string walkedAxis;                              // out step(T): "T"

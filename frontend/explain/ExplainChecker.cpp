@@ -7,7 +7,8 @@ namespace tenon {
 static constexpr ExplainPage kScopes[] = {
     {"T0101", "unknown name",
      "Nothing of this name is visible here: no definition of this layer or of what encloses it, no argument, no built-in "
-     "function. Definitions of a model are not seen by layers that stand outside of it.",
+     "function. Definitions of a model are not seen by layers that stand outside of it, and configs and dims that need each "
+     "other stand in order.",
      "let h = norm4(x)", "let h = norm3(x)"},
     {"T0102", "unknown axis",
      "An axis is a dim, a config that is a whole number, or a formal of the layer. `..` stands for further axes, only where the "
@@ -92,12 +93,15 @@ static const ExplainPage kValues[] = {
      "Rates, strides, pads and limits are numbers that configs decide; a tensor or run-time dim cannot be one. A requirement may "
      "compare sums of dims and of their products, too: require T >= 4 and N == B * T. As many places in front of a window as the "
      "text has come from a concat: dim Z = T - 1, Q = Z + T, then window[Q -> T * S](concat[Z + T -> Q](full[B, Z, D](0.0), u)) "
-     "has for each place all those back (docs/cookbook.md).",
+     "has for each place all those back (docs/cookbook.md). What differs by depth stands side by side: use near = Conv(step = "
+     "1), "
+     "use far = Conv(step = 2), then `if depth mod 2 == 0 then near(x) else far(x)`; a rate of dropout by depth is there, too.",
      "let y = clip(x, 0, n)      # n is an input", "let y = min(max(x, 0), n)"},
     {"T0310", "an index of reals", "Places are whole numbers: iota, index inputs, binders of attend, and arithmetic of them.",
      "x[T: y / 2]", "x[T: i div 2]"},
     {"T0311", "not an initializer",
-     "After ~ stands a distribution, after = a number or an expression of indices: param a: [N] = log(1 + iota[N]()), with "
+     "After ~ stands a distribution, after = a number, of a state a param or another state of its sizes, or an expression of "
+     "indices: param a: [N] = log(1 + iota[N]()), with "
      "elementwise\n"
      "functions of iota and numbers alone, over axes of the parameter, at most 65536 values. Distributions are normal, "
      "trunc_normal, uniform, xavier_uniform, kaiming_normal,\northogonal; a spread is not negative. Numbers may be added to them "
@@ -180,7 +184,8 @@ static constexpr ExplainPage kLayers[] = {
     {"T0416", "an entry that walks an axis needs later places",
      "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is per "
      "place, but for attends whose mask implies key <= query or key < n for an n of the first window (keys that do not depend on "
-     "T may stand in front of the places: concat[M + T -> S](pre, x) under key <= query + M), cumsum, scans that read "
+     "T may stand in front of the places: concat[M + T -> S](pre, x) under key <= query + M), cumsum, sums over keys whose terms "
+     "where(iota[S]() <= iota[T](), .., 0.0) makes 0 at later ones, scans that read "
      "x[T: t], and windows that end at their own place (stride 1, pad = ((K - 1) * dilation, 0)). Nor may a value change with "
      "the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows of "
      "sinusoid[R, D](start = 1 - R) are read at R - 1 + i - j.",

@@ -179,6 +179,13 @@ bool makesInputs(const Setting &data, bool hasId, const Entry &entry) {
   return task && (data.text == "caller" || inputsMissing(data, *task, hasId, entry).empty());
 }
 
+std::string inputsNotGiven(const Setting &data, bool hasId, const Entry &entry) {
+  std::string names;
+  for (auto [input, axesDiffer] : inputsMissing(data, *schema::find("data task", data.text), hasId, entry))
+    names += (names.empty() ? "`" : ", `") + input->name + (axesDiffer ? "` with its axes" : "`");
+  return "`" + data.text + "` does not give " + names;
+}
+
 std::vector<std::string> inputsFromFiles(const CheckedRecipe &recipe) {
   std::vector<std::string> names;
   auto add = [&](const Setting *data) {

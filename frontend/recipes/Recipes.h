@@ -67,6 +67,8 @@ std::map<std::string, int64_t> takeLengths(const CheckedRecipe &recipe, const En
 void checkPictures(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 /// Of all inputs of `entry`, whether the data task makes them.
 bool makesInputs(const Setting &data, bool hasId, const Entry &entry);
+/// "`arrays` does not give `score`": those that it does not make.
+std::string inputsNotGiven(const Setting &data, bool hasId, const Entry &entry);
 /// T0630: `what` ("loss `ce`"), at `range`, is not evaluated for an input that hardly belongs to another data task: no task makes
 /// one of its name, or this one makes it with other axes. `given`: inputs that the model's recipes take from files.
 void warnNotEvaluated(const CheckedRecipe &recipe, const Setting &data, bool hasId, const Entry &entry, const std::string &what,

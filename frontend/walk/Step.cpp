@@ -18,6 +18,9 @@ Axes StepDerivation::demandOf(const Node &node, size_t operand, const Axes &dema
         }
   if (node.op == Op::Attend && along(node.attend->key))
     wanted.push_back(node.attend->key);
+  if (sumsKeys(node))
+    std::copy_if(node.axesFrom.begin(), node.axesFrom.end(), std::back_inserter(wanted),
+                 [&](AxisId axis) { return along(axis); });
   if (node.op == Op::Concat && along(node.axesFrom.back()) && operand + 1 == node.operands.size())
     wanted.push_back(node.axesFrom.back());
   const Axes &own = old.nodes[node.operands[operand]].type.axes;
@@ -157,6 +160,12 @@ NodeId StepDerivation::clone(NodeId id, const Axes &demand) {
   if (node.op == Op::Cumsum && includes(demand, node.axesFrom[0])) {
     copy.axesFrom = mapped(node.axesFrom, demand);
     copy.operands[0] = onlyBrought(copy.operands[0], copy.axesFrom[0]);
+  }
+  if (sumsKeys(node)) {
+    const Axes keys = demandOf(node, 0, {}); // both factors have them
+    copy.axesFrom = mapped(node.axesFrom, keys);
+    for (NodeId &operand : copy.operands)
+      operand = onlyBrought(operand, whole(keys[0]));
   }
   if (node.op == Op::Gather) // a file may bring any sum, and no proof has seen it
     copy.clampIndex |= isSummed(node.operands[1]);

@@ -4,6 +4,7 @@
 #include "frontend/walk/KeptStates.h"
 #include "frontend/walk/Step.h"
 #include "frontend/walk/Walk.h"
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -51,6 +52,11 @@ private:
   NodeId clone(NodeId id, const Axes &demand);
   NodeId rewriteStack(NodeId id);
   NodeId rewriteArgument(NodeId id, const Axes &demand);
+  /// Attention without a softmax: of what is summed, all places are kept; those of later keys are 0 (Walk::sum).
+  bool sumsKeys(const Node &node) const {
+    return (node.op == Op::Dot || node.op == Op::Sum) &&
+           std::any_of(node.axesFrom.begin(), node.axesFrom.end(), [&](AxisId axis) { return along(axis); });
+  }
   Axes demandOf(const Node &node, size_t operand, const Axes &demand) const;
   bool isTable(NodeId asked);
   bool isTableOfTables(const Node &node) const;

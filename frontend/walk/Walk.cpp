@@ -1,6 +1,5 @@
 #include "frontend/walk/Walk.h"
 #include "frontend/graph/Graph.h"
-#include "frontend/proofs/IndexProof.h"
 #include "frontend/walk/WalkDrift.h"
 #include <algorithm>
 #include <set>
@@ -129,6 +128,7 @@ std::string Walk::objection(const Node &node) const {
                       : overTable(node);
   case Op::Dot:
   case Op::Sum:
+    return sum(node);
   case Op::ReduceMax:
   case Op::ReduceMin:
   case Op::All:
@@ -257,99 +257,6 @@ std::string Walk::window(const Node &node) const {
       return "a window that ends at another place than its own: pad = ((K - 1) * dilation, 0) lets window i end at place i";
   }
   return "";
-}
-
-bool Walk::mentionsPlaces(NodeId id) const {
-  for (AxisId axis : entry.nodes[id].type.axes)
-    if (along(axis))
-      return true;
-  return false;
-}
-
-/// The comparisons key < n in a mask, where n does not vary along the walk, nor in a scan along it: keys inside the first window,
-/// such as a source text.
-std::vector<NodeId> Walk::keyBounds(std::vector<NodeId> masks, AxisId key) const {
-  std::vector<NodeId> found;
-  std::set<NodeId> seen;
-  while (!masks.empty()) {
-    const NodeId mask = masks.back();
-    masks.pop_back();
-    if (!seen.insert(mask).second)
-      continue;
-    const Node &node = entry.nodes[mask];
-    if (node.op == Op::And || node.op == Op::Or || node.op == Op::Transpose || node.op == Op::Expand)
-      masks.insert(masks.end(), node.operands.rbegin(), node.operands.rend());
-    if (node.op != Op::Less && node.op != Op::LessEqual)
-      continue;
-    const Node &left = entry.nodes[node.operands[0]];
-    if (left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]) &&
-        !standsInScan(entry.nodes[node.operands[1]]))
-      found.push_back(mask);
-  }
-  return found;
-}
-
-/// Every key that the masks show is at the query's place or before it, or below such a bound. Fixed keys in front are not
-/// counted.
-std::string Walk::attend(const Node &node) const {
-  const AttendInfo &info = *node.attend;
-  for (AxisId query : info.queries)
-    if (endsAlong(query))
-      return "queries along " + name(query) + ": those of " + entry.walkedAxis + " alone can be asked for call by call";
-  if (!along(info.key) && !endsAlong(info.key) && !countsPlaces(entry.axes[info.key].size))
-    return "";
-  std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks);
-  const std::vector<NodeId> bounds = keyBounds(masks, info.key);
-  Entry extended = entry;
-  effort += entry.nodes.size() / 4; // the copy
-  auto add = [&](Op op, Element element, std::vector<AxisId> axes, std::vector<NodeId> operands) {
-    Node made = makeNode(op, {element, std::move(axes), {}});
-    made.operands = std::move(operands);
-    extended.nodes.push_back(made);
-    return NodeId(extended.nodes.size() - 1);
-  };
-  auto either = [&](NodeId left, NodeId right) {
-    std::vector<AxisId> axes = extended.nodes[left].type.axes;
-    for (AxisId axis : extended.nodes[right].type.axes)
-      if (!includes(axes, axis))
-        axes.push_back(axis);
-    return add(Op::Or, Element::Bool, axes, {left, right});
-  };
-  auto asKey = [&](NodeId place) { // the number that it has among the keys
-    const auto known = fixed.find(info.key);
-    if (known == fixed.end())
-      return place;
-    const NodeId first = add(Op::SizeValue, Element::Int, {}, {});
-    extended.nodes[first].size = known->second;
-    return add(Op::Add, Element::Int, extended.nodes[place].type.axes, {place, first});
-  };
-  std::vector<NodeId> goals;
-  for (AxisId query : info.queries)
-    if (along(query)) {
-      NodeId keyPlace = add(Op::Iota, Element::Int, {info.key}, {});
-      NodeId queryPlace = asKey(add(Op::Iota, Element::Int, {query}, {}));
-      goals.push_back(add(Op::LessEqual, Element::Bool, {query, info.key}, {keyPlace, queryPlace}));
-    }
-  for (NodeId place = 0; place < entry.nodes.size(); ++place) // of scans around, which are at one query
-    if (const Node &depth = entry.nodes[place]; depth.op == Op::Depth && isInWalkedScan(entry, depth.stack, places))
-      for (uint32_t body = node.stack; body != kEntryBody; body = entry.stacks[body].parent)
-        if (body == depth.stack && entry.stacks[body].isScan && along(entry.stacks[body].historyAxis))
-          goals.push_back(
-              add(Op::LessEqual, Element::Bool, {info.key}, {add(Op::Iota, Element::Int, {info.key}, {}), asKey(place)}));
-  if (goals.empty() && !bounds.empty())
-    goals.push_back(bounds[0]);
-  for (NodeId goal : goals) {
-    for (NodeId bound : bounds)
-      goal = goal == bound ? goal : either(goal, bound);
-    const IndexProof proof = proveCondition(extended, goal, masks);
-    effort += proof.effort;
-    if (proof.proved)
-      return "";
-  }
-  const auto front = fixed.find(info.key);
-  const std::string first = front == fixed.end() ? "" : " + " + front->second.text(entry.dims);
-  return "an attend whose masks show later keys: neither key <= query" + first +
-         " nor key < n, for an n that is the same at every place, follows from them";
 }
 
 } // namespace tenon::sema

@@ -59,8 +59,12 @@ private:
   std::string overTable(const Node &node) const;
   std::string window(const Node &node) const;
   std::string sample(const Node &node) const;
-  std::vector<NodeId> keyBounds(std::vector<NodeId> masks, AxisId key) const;
+  std::vector<NodeId> keyBounds(const Entry &of, std::vector<NodeId> masks, AxisId key) const;
+  bool hidesLater(Entry extended, uint32_t body, const std::vector<AxisId> &queries, AxisId key,
+                  const std::vector<NodeId> &masks) const;
+  std::vector<NodeId> zeroUnless(std::vector<NodeId> work, Entry &extended) const;
   std::string attend(const Node &node) const;
+  std::string sum(const Node &node) const;
 };
 
 } // namespace tenon::sema

@@ -277,6 +277,11 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
       object[key] = std::move(own);
   if (hangsOnSeed(planned.function))
     object["draws"] = true;
+  json::Array leftOut;
+  for (const auto &[name, why] : entry.leftOut)
+    leftOut.push_back(json::Object{{"name", name}, {"why", why}});
+  if (!leftOut.empty())
+    object["left_out"] = std::move(leftOut);
   if (entry.kind == Entry::Kind::Train)
     object["groups"] = groupsJson(planned);
   if (entry.slices > 1) {

@@ -164,7 +164,7 @@ struct StateInfo {
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
   InitializerInfo init;          // one that is not of the model starts from a number
-  std::string as;                // of the model: a parameter, with one '*' per enclosing stack, whose initial values it has
+  std::string as;                // of the model: a parameter or state, a '*' per enclosing stack, whose initial values it has
   std::optional<SizeForm> bound; // values must be in [0, bound)
   bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
   std::map<std::string, std::vector<PublicNameInfo>> names; // of the model: scheme -> one per stack element, not transformed
@@ -214,7 +214,8 @@ struct EntryInfo {
   std::string prepare;    // with walk: the entry that fills states which stay as they are while a text goes on; empty: none does
   bool prepares = false;  // it is one, or makes the totals of another; contexts of the other call it
   std::vector<KernelInfo> kernels;
-  int64_t groups = 0; // of gradients, in the order in which a run finishes them
+  std::vector<std::pair<std::string, std::string>> leftOut; // of eval: losses and metrics that its data have no inputs of; why
+  int64_t groups = 0;                                       // of gradients, in the order in which a run finishes them
   std::vector<GradientInfo> gradients;
   int64_t slices = 1;                           // a run is for one of so many slices of a batch
   std::string sliceAxis;                        // with slices: which axis of the inputs is cut

@@ -232,6 +232,10 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
   });
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
   info.draws = reader.has("draws");
+  if (reader.has("left_out"))
+    reader.member("left_out").each([&](const ManifestReader &item) {
+      info.leftOut.emplace_back(item.member("name").text(), item.member("why").text());
+    });
   if (reader.has("walk"))
     readWalk(reader, info);
   if (reader.has("walk") && reader.has("prepare"))

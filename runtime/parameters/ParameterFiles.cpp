@@ -265,7 +265,7 @@ struct Examination {
 };
 } // namespace
 
-/// What the file lacks of it is the parameter that it starts as, or stays.
+/// What the file lacks of it is the parameter or state that it starts as, or stays.
 Status Parameters::readState(const SafetensorsFile &file, const std::set<std::string> &unfit, const std::string &scheme,
                              ModelState &state) {
   const std::vector<std::string> names = stateNames(state.info, scheme);
@@ -277,7 +277,7 @@ Status Parameters::readState(const SafetensorsFile &file, const std::set<std::st
         return status;
       continue;
     }
-    auto copied = copyParameter(state, i);
+    auto copied = copySource(state, i);
     if (!copied.ok())
       return copied.status();
     complete &= *copied;
@@ -316,9 +316,9 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   found.report.missing = found.findings.missing;
   found.report.extra = found.findings.extra;
   status = readPieces(*file, pieces, *this, ParameterArena::Values, found.unfit, options.rows);
-  for (auto &[key, state] : states)
+  for (ModelState *state : statesInOrder())
     if (status.ok())
-      status = readState(*file, found.unfit, options.scheme, state);
+      status = readState(*file, found.unfit, options.scheme, *state);
   touchModelStates();
   if (status.failed())
     return status;

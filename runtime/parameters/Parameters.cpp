@@ -159,20 +159,29 @@ Status Parameters::initialize(uint64_t seed) {
       if (Status status = setAt({&info, i}, values.data()); status.failed())
         return status;
     }
-  for (auto &[name, state] : states) {
-    Status status = writeNumbers(state);
-    for (int64_t i = 0; i < countOf(state.info) && status.ok() && !state.info.init.isNumber(); ++i)
-      status = writeInitial(state, i, seed);
+  for (ModelState *state : statesInOrder()) {
+    Status status = writeNumbers(*state);
+    for (int64_t i = 0; i < countOf(state->info) && status.ok() && !state->info.init.isNumber(); ++i)
+      status = writeInitial(*state, i, seed);
     if (status.failed())
       return status;
-    state.given = true;
+    state->given = true;
   }
   touchModelStates();
   return resetLossScale();
 }
 
+std::vector<ModelState *> Parameters::statesInOrder() {
+  std::vector<ModelState *> order;
+  for (const bool isCopy : {false, true})
+    for (auto &[name, state] : states)
+      if (isCopy == (states.count(state.info.as) > 0))
+        order.push_back(&state);
+  return order;
+}
+
 Status Parameters::writeInitial(ModelState &state, int64_t stackIndex, uint64_t seed) {
-  if (auto copied = copyParameter(state, stackIndex); !copied.ok() || *copied)
+  if (auto copied = copySource(state, stackIndex); !copied.ok() || *copied)
     return copied.status();
   const StateInfo &info = state.info;
   const Shape shape = stateShape(info);
@@ -183,18 +192,22 @@ Status Parameters::writeInitial(ModelState &state, int64_t stackIndex, uint64_t 
   });
 }
 
-Expected<bool> Parameters::copyParameter(ModelState &state, int64_t stackIndex) {
+Expected<bool> Parameters::copySource(ModelState &state, int64_t stackIndex) {
   const StateInfo &info = state.info;
   const auto place = info.as.empty() ? places.end() : places.find(expandStars(info.as, info.stack, stackIndex));
-  if (place == places.end())
+  const auto other = states.find(info.as);
+  if (place == places.end() && other == states.end())
     return false;
-  const DataType from = place->second.info->type;
+  const bool isParameter = place != places.end();
+  const DataType from = isParameter ? place->second.info->type : other->second.info.type;
   const DeviceView to = state.element(stackIndex);
   const uint64_t count = to.size() / byteSize(info.type);
-  if (count != static_cast<uint64_t>(place->second.info->elements))
-    return inputError("the artifact's state '", info.name, "' has not the size of the parameter '", info.as, "'");
+  const uint64_t expected = isParameter ? static_cast<uint64_t>(place->second.info->elements)
+                                        : other->second.memory.size() / byteSize(from) / static_cast<uint64_t>(countOf(info));
+  if (count != expected)
+    return inputError("the artifact's state '", info.name, "' has not the size of '", info.as, "', as which it starts");
   std::vector<char> values(count * byteSize(from));
-  Status status = getAt(place->second, values.data());
+  Status status = isParameter ? getAt(place->second, values.data()) : other->second.element(stackIndex).read(values.data());
   if (status.ok())
     status = fillView(to, [&](char *target) {
       convertReals(from, values.data(), count, info.type, target);

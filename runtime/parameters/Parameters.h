@@ -148,10 +148,12 @@ private:
   Status writeShort(const Place &place, ParameterArena arena, const float *values);
   Status writeHalves(const Place &place, const float *values);
   Status readHalves(const Place &place, uint64_t first, uint64_t count, float *values) const;
-  /// A stack element of a state that starts from no number: as the parameter that it names, else drawn.
+  /// Those that start as others behind these, which start as no state.
+  std::vector<ModelState *> statesInOrder();
+  /// A stack element of a state that starts from no number: as the parameter or state that it names, else drawn.
   Status writeInitial(ModelState &state, int64_t stackIndex, uint64_t seed);
-  /// False where it starts as no parameter of this artifact.
-  Expected<bool> copyParameter(ModelState &state, int64_t stackIndex);
+  /// False where it starts as no parameter or state of this artifact.
+  Expected<bool> copySource(ModelState &state, int64_t stackIndex);
   Status readState(const SafetensorsFile &file, const std::set<std::string> &unfit, const std::string &scheme, ModelState &state);
   DeviceMemory arenas[9];
   bool present[9] = {};

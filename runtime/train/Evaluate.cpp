@@ -110,6 +110,26 @@ const Evaluation::Number *Evaluation::find(const std::string &name) const {
   return nullptr;
 }
 
+std::string leftOutNote(const std::vector<const runtime::EntryInfo *> &evaluations) {
+  std::vector<std::pair<std::string, std::string>> groups; // a reason, and what is left out for it
+  for (const auto &[name, why] : evaluations.empty() ? decltype(runtime::EntryInfo::leftOut)() : evaluations.front()->leftOut) {
+    auto lacks = [&](const runtime::EntryInfo *entry) {
+      return std::any_of(entry->leftOut.begin(), entry->leftOut.end(), [&](const auto &each) { return each.first == name; });
+    };
+    if (!std::all_of(evaluations.begin(), evaluations.end(), lacks))
+      continue;
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto &each) { return each.first == why; });
+    if (group == groups.end())
+      groups.emplace_back(why, name);
+    else
+      group->second += ", " + name;
+  }
+  std::string text;
+  for (const auto &[why, names] : groups)
+    text += runtime::concat(text.empty() ? "not evaluated: " : "; ", names, " (", why, ")");
+  return text;
+}
+
 std::vector<TaskEvaluation> nameNumbers(std::vector<TaskEvaluation> results) {
   std::map<std::string, int> owners;
   for (TaskEvaluation &each : results) {

@@ -50,4 +50,7 @@ std::vector<TaskEvaluation> nameNumbers(std::vector<TaskEvaluation> results);
 /// The number of a loss or metric, of several tasks the first that has it.
 const Evaluation::Number *findNumber(const std::vector<TaskEvaluation> &results, const std::string &name);
 
+/// One line that says which losses and metrics none of these entries computes, and why; empty: there are none.
+std::string leftOutNote(const std::vector<const runtime::EntryInfo *> &evaluations);
+
 } // namespace tenon::train

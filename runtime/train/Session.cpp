@@ -4,6 +4,7 @@
 #include "runtime/base/File.h"
 #include "runtime/context/Context.h"
 #include "runtime/train/BatchSizes.h"
+#include "runtime/train/Evaluate.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -84,14 +85,6 @@ std::string trainEntryName(const runtime::Manifest &manifest, const std::string 
   return {};
 }
 
-std::vector<const EntryInfo *> evaluationsOf(const std::vector<TaskRecipe> &tasks, const runtime::Manifest &manifest) {
-  std::vector<const EntryInfo *> evaluations;
-  for (const TaskRecipe &task : tasks)
-    if (const EntryInfo *eval = manifest.findEntry(evalEntryOf(task)); eval && task.valid)
-      evaluations.push_back(eval);
-  return evaluations;
-}
-
 Status checkEvaluations(const TrainOptions &options, const Recipe &recipe, const std::vector<const EntryInfo *> &evaluations) {
   const int64_t every = options.data.validEvery.value_or(0);
   if (every > 0 && !recipe.valid)
@@ -125,6 +118,8 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (!measure.ok())
     return measure.status();
   session->measure = *measure;
+  if (const std::string note = leftOutNote(evaluations); !note.empty())
+    session->notes.push_back("note: " + note);
   const bool several = !session->recipe.tasks.empty();
   std::string entry = several ? "train_" + all[0].name : trainEntryName(artifact->manifest(), options.entry);
   if (entry.empty())

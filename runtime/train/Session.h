@@ -71,6 +71,8 @@ Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const
 
 /// `eval`, or of one of several tasks `eval_NAME`.
 std::string evalEntryOf(const TaskRecipe &recipe);
+/// Those entries of the tasks that hold something out.
+std::vector<const runtime::EntryInfo *> evaluationsOf(const std::vector<TaskRecipe> &tasks, const runtime::Manifest &manifest);
 
 /// What an evaluation of `recipe` needs: `task` of the recipe over what it holds out.
 Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabulary,

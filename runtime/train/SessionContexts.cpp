@@ -60,6 +60,14 @@ Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabula
 
 std::string evalEntryOf(const TaskRecipe &recipe) { return recipe.name.empty() ? "eval" : "eval_" + recipe.name; }
 
+std::vector<const EntryInfo *> evaluationsOf(const std::vector<TaskRecipe> &tasks, const runtime::Manifest &manifest) {
+  std::vector<const EntryInfo *> evaluations;
+  for (const TaskRecipe &task : tasks)
+    if (const EntryInfo *eval = manifest.findEntry(evalEntryOf(task)); eval && task.valid)
+      evaluations.push_back(eval);
+  return evaluations;
+}
+
 namespace {
 
 /// Rows of numbers have no symbols that could differ from those of a text beside them.

@@ -1,5 +1,5 @@
-"""States of the model that start as parameters do, or as one of them. Numbers follow from what draws must be like, from the
-specification and from the file of weights.
+"""States of the model that start as parameters do, or as one of them or another state. Numbers follow from what draws must be
+like, from the specification and from the file of weights.
 
     initial-states.py FOLDER [--spoil]
 """
@@ -17,14 +17,18 @@ SPEC = """layer Twin[B, D](x: [B, D]) -> ([B, D], [], []) {
   use    fast = Linear[D -> O](weight = normal(0.5), bias = false)
   state  slow: [O, D] = fast.weight
   state  own: [O, D] = real(depth) + 0.25
+  state  slower: [O, D] = slow
+  state  owner: [O, D] = own
   next   slow = if training then 0.75 * slow + 0.25 * fast.weight else slow
-  return tanh(fast(x))[O -> D], sum[O, D]((slow - fast.weight) ^ 2), sum[O, D](own)
+  let    apart = (slow - fast.weight) ^ 2 + (slower - slow) ^ 2 + (owner - own) ^ 2
+  return tanh(fast(x))[O -> D], sum[O, D](apart), sum[O, D](own)
 }
 model Follow {
   config D = 4, K = 500
   dim    B
   in     x: [B, D]
   state  queue: bf16[K, D] ~ normal(2)
+  state  another: bf16[K, D] = queue
   state  ramp: [K] = real(iota[K]()) / 4
   layer Twins(x: [B, D], drift: [], kept: []) -> ([B, D], [], []) {
     use    twin = Twin[B, D]
@@ -34,11 +38,11 @@ model Follow {
   use    blocks = stack[3] Twins
   let    (y, drift, kept) = blocks(x, 0, 0)
   loss   size = mean(y * y)
-  out    drift, kept, queue, ramp
+  out    drift, kept, queue, ramp, another
 }
 train Follow as small { bind B = 2  data = arrays(x = "x.npy")  loss = size  optimizer = sgd(lr = 0.1)  steps = 2 }
 """
-OUTPUTS = ["drift", "kept", "queue", "ramp"]
+OUTPUTS = ["drift", "kept", "queue", "ramp", "another"]
 NAMES = [f"blocks.{depth}.twin" for depth in range(3)]
 
 
@@ -64,6 +68,7 @@ def started(folder, spec, words, checks, spoil):
     checks.near("kept at the start", first["kept"].values, [60], 0)
     checks.near("ramp", first["ramp"].values, [k / 4 for k in range(500)], 0)
     queue = first["queue"].values
+    checks.holds("another state", "not the queue", list(first["another"].values) == list(queue))
     spread, middle = statistics.pstdev(queue), statistics.fmean(queue)
     checks.holds("queue", f"{middle} +- {spread}", abs(spread - 2) < 0.1 and abs(middle) < 0.15)
     checks.holds("queue of one seed", "another", list(queue) == list(again["queue"].values))
@@ -78,6 +83,10 @@ def follow(folder, spec, words, kind, checks):
     save_safetensors(weights, drawn)
     found = driver.run(folder, spec, {}, OUTPUTS, "--init", "--weights", weights, *words)
     checks.near("drift of a file", found["drift"].values, [0], 0)
+    given = weights + ".queue"
+    save_safetensors(given, drawn | {"queue": Tensor(kind, (500, 4), [i % 9 / 4 for i in range(2000)])})
+    found = driver.run(folder, spec, {}, OUTPUTS, "--init", "--weights", given, *words)
+    checks.near("another of a file with the queue", found["another"].values, [i % 9 / 4 for i in range(2000)], 0)
     after = []
     for steps in (1, 2):
         run = os.path.join(folder, f"run-{kind}-{steps}" + "".join(words))
@@ -88,6 +97,7 @@ def follow(folder, spec, words, kind, checks):
     for name in NAMES[:2]:
         start, once = drawn[f"{name}.fast.weight"].values, after[0][f"{name}.fast.weight"].values
         checks.near(f"{name}.slow after a step", after[0][f"{name}.slow"].values, start, 1e-6)
+        checks.near(f"{name}.slower after two", after[1][f"{name}.slower"].values, start, 1e-6)
         mixed = [0.75 * a + 0.25 * b for a, b in zip(start, once)]
         checks.near(f"{name}.slow after two", after[1][f"{name}.slow"].values, mixed, 1e-6)
 

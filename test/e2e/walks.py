@@ -66,6 +66,14 @@ FRAME = """model Walks {{
     return x + attend(i: T, j: Z) {{ score c = dot[D](x, wk(kv)) mask j <= i + M value kv }}
   }}
   use    given = stack[2] Given
+  layer  Sums(x: [B, T, D]) -> [B, T, D] {{
+    use    wk, wv = Linear[D -> D]
+    let    s = dot[D](x, wk(x)[T -> S])
+    return x + dot[S](where(iota[S]() <= iota[T](), sigmoid(s - 1), 0.0), wv(x)[T -> S])
+  }}
+  use    sigmoids = stack[2] Sums
+  let    decay: [T, S] = where(iota[S]() <= iota[T](), 0.9 ^ real(iota[T]() - iota[S]()), 0.0)
+  let    retained = dot[D](x, key) * decay
 """
 
 KEPT = {
@@ -91,7 +99,7 @@ KEPT = {
     "blocks": "attend(i: T, j: S) { score c = dot[D](x, key) mask j <= i and (i div 4 == j div 4 or (i - j) mod 7 == 0) value "
     "key }",
     "read": "reads(x, two)",
-    "sum": "cumsum[T](x)",
+    "running": "cumsum[T](x)",
     "count": "x + e[L: min(cumsum[T](where(doc == 1, 1, 0)), L - 1)]",
     "mean": "cumsum[T](x * x) / expand[B, D](real(iota[T]() + 1))",
     "stacksum": "sums(x) + cumsum[S](key)[S -> T]",
@@ -116,6 +124,13 @@ KEPT = {
     "another": "attend(i: T, j: Z2) { score c = dot[D](x, wide(kv)[Z -> Z2]) mask j <= i + M value tanh(kv[Z -> Z2]) }",
     "owned": "fronts(x)",
     "passed": "given(x, wide(kv))",
+    "shares": "dot[S](where(iota[S]() <= iota[T](), sigmoid(dot[D](x, key)), 0.0), key)",
+    "linear": "dot[S](dot[D](x, key) * real(iota[S]() <= iota[T]()), tanh(key))",
+    "squared": "dot[S](where(iota[S]() > iota[T](), 0.0, relu(dot[D](x, key)) ^ 2), wide(key)) / expand[B, D](real(iota[T]() + "
+    "1))",
+    "summed": "expand[D](sum[S](where(iota[S]() < n or iota[S]() <= iota[T]() - 2, dot[D](x, key), 0.0))) * x",
+    "retention": "dot[S](retained, key) / expand[D](max(abs(sum[S](retained)), 1))",
+    "stackedsums": "sigmoids(x)",
     "pairsum": "attend(i: T, j: S) { score c = cumsum[S](log(abs(dot[D](x, key)))) mask j <= i value key }",
 }
 

@@ -294,6 +294,9 @@ Status run(Options &options) {
     return pool.status();
   std::vector<train::TaskEvaluation> results;
   std::optional<Answers> answers;
+  if (const std::string text = train::leftOutNote(train::evaluationsOf(recipe->allTasks(), model->artifact->manifest()));
+      !text.empty() && !options.json)
+    note("note: " + text);
   for (const train::TaskRecipe &task : recipe->allTasks())
     if (task.valid) {
       auto result = evaluateTask(task, options, *model, *parameters, vocabulary, *pool, *measures, draws, recipe->seed);

@@ -2,6 +2,7 @@
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/builtins/Distributions.h"
 #include <cmath>
+#include <set>
 
 namespace tenon::sema {
 
@@ -191,19 +192,48 @@ std::optional<std::vector<AxisId>> Checker::callAxes(const Call &call) {
 }
 
 static constexpr char kKnown[] = "numbers are, and configs: config n = 4";
+static constexpr char kPerDepth[] =
+    "layers with other settings stand side by side: use near, far = .., then `if depth mod 2 == 0 "
+    "then near(x) else far(x)`; of rates: docs/cookbook.md, \"Layers that differ by depth\"";
+
+/// Whether a value is computed of the index in a stack.
+static bool hangsOnDepth(const Graph &graph, const Value &value) {
+  std::vector<NodeId> work;
+  std::set<NodeId> seen;
+  if (value.isTensor())
+    work.push_back(value.node);
+  while (!work.empty()) {
+    const NodeId id = work.back();
+    work.pop_back();
+    if (!seen.insert(id).second)
+      continue;
+    const Node &node = graph[id];
+    if (node.op == Op::Depth && node.stack != kEntryBody && !graph.entry.stacks[node.stack].isScan)
+      return true;
+    work.insert(work.end(), node.operands.begin(), node.operands.end());
+  }
+  return false;
+}
 
 std::optional<double> Checker::staticReal(const Value &value, ast::Range range, const std::string &what) {
   if (auto number = value.asReal())
     return number;
+  const bool ofDepth = hangsOnDepth(graph, value);
   if (!value.isPoison())
-    errorWith("T0309", range, what + " must be a number known at compile time, this is " + text(value), kKnown);
+    errorWith("T0309", range,
+              what + " must be a number known at compile time, this " + (ofDepth ? "depends on depth" : "is " + text(value)),
+              ofDepth ? kPerDepth : kKnown);
   return std::nullopt;
 }
 std::optional<int64_t> Checker::staticInt(const Value &value, ast::Range range, const std::string &what) {
   if (auto number = value.number())
     return number;
+  const bool ofDepth = hangsOnDepth(graph, value);
   if (!value.isPoison())
-    errorWith("T0309", range, what + " must be a whole number known at compile time, this is " + text(value), kKnown);
+    errorWith("T0309", range,
+              what + " must be a whole number known at compile time, this " +
+                  (ofDepth ? "depends on depth" : "is " + text(value)),
+              ofDepth ? kPerDepth : kKnown);
   return std::nullopt;
 }
 

@@ -258,9 +258,10 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
     return poison();
   }
   if ((op == "div" || op == "mod") && (a == Element::Real || b == Element::Real)) {
-    error("T0901", expression.opRange,
-          "not supported yet: `" + op + "` of reals, these are " + text(left) + " and " + text(right) +
-              "; it takes whole numbers");
+    noteMadeReal(error("T0901", expression.opRange,
+                       "not supported yet: `" + op + "` of reals, these are " + text(left) + " and " + text(right) +
+                           "; it takes whole numbers"),
+                 a == Element::Real ? left : right);
     return poison();
   }
   if ((a == Element::Real || b == Element::Real || op == "/") &&

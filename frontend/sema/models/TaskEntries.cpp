@@ -82,27 +82,32 @@ static bool readsInput(const Entry &entry, const std::string &name) {
   return std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](const Input &input) { return input.name == name; });
 }
 
-std::string TaskEntries::unreadLabel(const Setting &data, EntryRequest trained) {
-  const schema::Function *task = schema::find("data task", data.text);
+void TaskEntries::findUnread(Source &source, EntryRequest trained) {
+  const schema::Function *task = schema::find("data task", source.data.text);
   if (!task ||
       std::none_of(task->makes.begin(), task->makes.end(), [](const schema::Made &made) { return made.name == "score"; }))
-    return {};
-  const Setting *renamed = keywordOf(&data, "label");
+    return;
+  const Setting *renamed = keywordOf(&source.data, "label");
   const std::string label = renamed ? renamed->text : "label", score = "score";
   trained.metrics = false;
   auto entry = Checker(session, model, trained).run();
   if (!entry || readsInput(*entry, label) == readsInput(*entry, score))
-    return {};
-  return readsInput(*entry, label) ? score : label;
+    return;
+  source.read = readsInput(*entry, label) ? label : score;
+  source.unread = readsInput(*entry, label) ? score : label;
 }
 
-bool TaskEntries::fits(const Source &source, const std::string &name, const EntryRequest &request) {
+bool TaskEntries::fits(Source &source, const std::string &name, const EntryRequest &request) {
   auto entry = Checker(session, model, request).run();
-  if (entry && readsInput(*entry, source.unread))
-    return false; // names of classes are no numbers to be near, and real numbers no classes
+  if (entry && readsInput(*entry, source.unread)) { // names of classes are no numbers to be near, and real numbers no classes
+    source.leftOut.emplace_back(name,
+                                "the column of labels is trained on as `" + source.read + "`, not as `" + source.unread + "`");
+    return false;
+  }
   const bool made = entry && makesInputs(source.data, source.hasId, *entry);
   if (!entry || made)
     return made;
+  source.leftOut.emplace_back(name, inputsNotGiven(source.data, source.hasId, *entry));
   for (const ast::StmtPtr &statement : model.body)
     if (const bool isLoss = statement->kind == ast::Stmt::Kind::Loss;
         statement->name.text == name && (isLoss || statement->kind == ast::Stmt::Kind::Metric))
@@ -111,7 +116,7 @@ bool TaskEntries::fits(const Source &source, const std::string &name, const Entr
   return false;
 }
 
-std::optional<Entry> TaskEntries::runFitting(const Source &source, EntryRequest request) {
+std::optional<Entry> TaskEntries::runFitting(Source &source, EntryRequest request) {
   std::vector<std::string> fitting;
   for (const std::string &metric : request.metrics ? declared.metrics : std::vector<std::string>()) {
     EntryRequest alone = request;
@@ -120,7 +125,10 @@ std::optional<Entry> TaskEntries::runFitting(const Source &source, EntryRequest 
       fitting.push_back(metric);
   }
   request.metricNames = fitting;
-  return Checker(session, model, request).run();
+  auto entry = Checker(session, model, request).run();
+  if (entry)
+    entry->leftOut = std::move(source.leftOut);
+  return entry;
 }
 
 std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const RecipeTask &task, const EntryRequest &base) {
@@ -128,30 +136,49 @@ std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Rec
   request.name = "eval_" + task.name;
   if (task.batch > 0)
     bindRows(task, request);
-  const std::string unread = unreadLabel(*task.data, request);
-  return runFitting({recipe, *task.data, task.hasId, unread}, std::move(request));
+  Source source{recipe, *task.data, task.hasId};
+  findUnread(source, request);
+  return runFitting(source, std::move(request));
+}
+
+/// T0620: data for evaluation alone that no loss can be computed of.
+std::nullopt_t TaskEntries::nothingLeft(const Source &source) {
+  std::string reasons;
+  for (const auto &[name, why] : source.leftOut)
+    reasons += (reasons.empty() ? "" : "; ") + name + ": " + why;
+  if (auto *mistake = session.error("T0620", source.data.range,
+                                    "no loss of " + model.name.text + " can be evaluated on these data: " + reasons))
+    mistake->label = "the data of recipe `" + source.recipe.name + "` for evaluation";
+  return std::nullopt;
 }
 
 std::optional<Entry> TaskEntries::runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {
   auto whole = Checker(session, model, base).run();
   const Setting *data = recipe.find("valid");
-  if (!data || data->text == "held_out")
+  const bool isOwn = data && data->text != "held_out";
+  if (!isOwn)
     data = recipe.find("data");
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
-  if (!whole || !task || task->makes.empty())
+  if (!whole || !task || (task->makes.empty() && !task->input))
     return whole;
   EntryRequest request = ofLosses(base, weights), alone = base;
-  const std::string unread = unreadLabel(*data, request);
-  if (makesInputs(*data, false, *whole) && (unread.empty() || !readsInput(*whole, unread)))
+  Source source{recipe, *data, false};
+  findUnread(source, request);
+  if (makesInputs(*data, false, *whole) && (source.unread.empty() || !readsInput(*whole, source.unread)))
     return whole;
   alone.metrics = false;
-  for (const std::string &loss : declared.losses) {
-    alone.losses = {loss};
-    if (std::find(request.losses.begin(), request.losses.end(), loss) == request.losses.end() &&
-        fits({recipe, *data, false, unread}, loss, alone))
-      request.losses.push_back(loss);
-  }
-  return runFitting({recipe, *data, false, unread}, std::move(request));
+  const std::vector<std::string> trained = std::move(request.losses);
+  request.losses.clear();
+  for (const bool ofTraining : {true, false}) // `stop` and the like ask for the first loss
+    for (const std::string &loss : ofTraining ? trained : declared.losses) {
+      alone.losses = {loss};
+      const bool isTrained = std::find(trained.begin(), trained.end(), loss) != trained.end();
+      if (isTrained == ofTraining && ((isTrained && !isOwn) || fits(source, loss, alone)))
+        request.losses.push_back(loss);
+    }
+  if (request.losses.empty() && session.mayGoOn())
+    return nothingLeft(source);
+  return runFitting(source, std::move(request));
 }
 
 void TaskEntries::checkEvaluations(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base) {

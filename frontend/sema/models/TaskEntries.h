@@ -22,8 +22,8 @@ public:
   std::optional<Entry> runTrain(const CheckedRecipe &recipe, EntryRequest &request);
   /// The losses of a task, and, where `base` has metrics, those that its data have the inputs of.
   std::optional<Entry> runEval(const CheckedRecipe &recipe, const RecipeTask &task, const EntryRequest &base);
-  /// Of a recipe without tasks: all losses and metrics. Of those that it does not train only what its data have the inputs of,
-  /// where its data task says which it makes.
+  /// Of a recipe without tasks: all losses and metrics. Of those that it does not train, or where `valid` has data of its own of
+  /// all, only what the data have the inputs of. T0620: no loss is left.
   std::optional<Entry> runEval(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
   /// Says which losses and metrics the evaluations of a recipe leave out by mistake.
   void checkEvaluations(const CheckedRecipe &recipe, const Weights &weights, const EntryRequest &base);
@@ -39,19 +39,22 @@ public:
 
 private:
   void bindRows(const RecipeTask &task, EntryRequest &request);
-  /// What an evaluation of `recipe` has its inputs from.
+  /// What an evaluation of `recipe` has its inputs from, and what it leaves out for it (Entry::leftOut).
   struct Source {
     const CheckedRecipe &recipe;
     const Setting &data;
     bool hasId = false; // its task says what the input `task` is
-    std::string unread; // `label` or `score`, which one column of a file fills: the one that training does not read
+    // `label` and `score`, which one column of a file fills: the one that training reads, and the one that it does not
+    std::string read = {}, unread = {};
+    std::vector<std::pair<std::string, std::string>> leftOut = {};
   };
-  /// That of `label` and `score` which the trained losses leave to the other; empty where the data do not make both.
-  std::string unreadLabel(const Setting &data, EntryRequest trained);
+  /// Sets `read` and `unread`; they stay empty where the data do not make both, or training reads both or none.
+  void findUnread(Source &source, EntryRequest trained);
   /// Whether the data make the inputs of a loss or metric, the only one of `request`; where they do not by mistake, this is said.
-  bool fits(const Source &source, const std::string &name, const EntryRequest &request);
+  bool fits(Source &source, const std::string &name, const EntryRequest &request);
+  std::nullopt_t nothingLeft(const Source &source);
   /// With the metrics that the data have the inputs of.
-  std::optional<Entry> runFitting(const Source &source, EntryRequest request);
+  std::optional<Entry> runFitting(Source &source, EntryRequest request);
   Session &session;
   const ast::Model &model;
   const Declared &declared;

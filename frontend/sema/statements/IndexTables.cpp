@@ -111,12 +111,14 @@ std::optional<Initializer> Checker::tableOf(NodeId value, const std::vector<Axis
   }
   auto refuse = [&](const std::string &why) {
     error("T0311", range,
-          "the initializer of " + name + " must be a number, a distribution such as normal(0.02) or an expression of indices" +
+          "the initializer of " + name +
+              " must be a number, a distribution such as normal(0.02), an expression of indices or, of a state, a param or "
+              "another state" +
               why);
     return std::nullopt;
   };
   if (along.size() != own.size())
-    return refuse(", this has axes " + text(own) + ", the param " + text(axes));
+    return refuse("; this has axes " + text(own) + ", the param " + text(axes));
   if (count > kMostValues)
     return refuse("; a table of these has at most " + std::to_string(kMostValues) + " values");
   for (int64_t element = 0; element < count; ++element) {
@@ -129,7 +131,7 @@ std::optional<Initializer> Checker::tableOf(NodeId value, const std::vector<Axis
     }
     auto number = AtPoint(graph, point)(value);
     if (!number)
-      return refuse(", this is " + text(Value::ofTensor(value)));
+      return refuse("; this is " + text(Value::ofTensor(value)));
     if (!std::isfinite(*number))
       return refuse("; this one is not finite at element " + std::to_string(element));
     init.table.push_back(*number);

@@ -226,7 +226,9 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
   if (value.kind == Value::Kind::Bool) {
     if (auto *mistake = error("T0311", range,
                               "the initializer of " + name +
-                                  " must be a number or a distribution such as normal(0.02), this is " + text(value)))
+                                  " must be a number, a distribution such as normal(0.02), an expression of indices or, of a "
+                                  "state, a param or another state; this is " +
+                                  text(value)))
       mistake->notes.push_back(
           {"help", "false as a keyword of `use` leaves a param out; without the keyword the layer's own initializer holds"});
     return std::nullopt;
@@ -240,7 +242,10 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
     distribution.kind = value.text;
   else {
     error("T0311", range,
-          "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value));
+          "the initializer of " + name +
+              " must be a number, a distribution such as normal(0.02), an expression of indices or, of a state, a param or "
+              "another state; this is " +
+              text(value));
     return std::nullopt;
   }
   Initializer init{distribution.kind, distribution.arguments.empty() ? 1.0 : distribution.arguments[0], {}, {}, {}};

@@ -108,6 +108,33 @@ static const char *insteadOf(const std::string &name) {
   return found == known.end() ? nullptr : found->second;
 }
 
+/// A statement further down in the text around that defines the name: what a config, a dim or a rate needs has to stand above it.
+static const ast::Stmt *definedBelow(const Scope *scope, const ast::Name &name) {
+  for (const Scope *at = scope; at; at = at->up) {
+    if (!at->frame || !at->frame->body)
+      continue;
+    for (const ast::StmtPtr &statement : *at->frame->body)
+      if (statement->name.text == name.text && statement->name.range.file == name.range.file &&
+          statement->name.range.begin > name.range.begin &&
+          (statement->kind == ast::Stmt::Kind::Config || statement->kind == ast::Stmt::Kind::Dim))
+        return statement.get();
+  }
+  return nullptr;
+}
+
+static void noteUnknown(Diagnostic &mistake, const std::string &name, const ast::Stmt *below,
+                        const std::vector<std::string> &visible) {
+  const char *here = insteadOf(name);
+  const std::string near = here ? "" : nearest(name, visible);
+  if (below) {
+    mistake.related.push_back({below->name.range, name + " is declared here"});
+    mistake.notes.push_back({"help", "move its declaration up"});
+  } else if (here)
+    mistake.notes.push_back({"help", std::string("here this is ") + here});
+  else if (!near.empty())
+    mistake.notes.push_back({"help", "did you mean " + near + "?"});
+}
+
 Value Checker::lookup(Scope *scope, const ast::Name &name) {
   if (name.text == "true" || name.text == "false")
     return Value::ofBool(name.text == "true");
@@ -158,14 +185,11 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
                   : ": std.tn, the library that every file sees, was not found in " + sought +
                         "; TENON_MODELS=FOLDER says where it lies";
   }
-  if (auto *mistake = error("T0101", name.range, "unknown name " + name.text + sought)) {
-    const char *here = insteadOf(name.text);
-    std::string near = here ? "" : nearest(name.text, visibleNames(scope, false));
-    if (here)
-      mistake->notes.push_back({"help", std::string("here this is ") + here});
-    else if (!near.empty())
-      mistake->notes.push_back({"help", "did you mean " + near + "?"});
-  }
+  const ast::Stmt *below = definedBelow(scope, name);
+  if (auto *mistake =
+          error("T0101", name.range,
+                below ? name.text + " is declared below, and is needed here already" : "unknown name " + name.text + sought))
+    noteUnknown(*mistake, name.text, below, visibleNames(scope, false));
   return poison();
 }
 

@@ -28,11 +28,20 @@ bool Checker::boundState(Scope *scope, const ast::Stmt &statement, const Value &
   return false;
 }
 
-/// As a parameter of the same sizes, in the same stacks: what a file gives that one, or is drawn for it.
+/// As a parameter or another state of the model, of the same sizes, in the same stacks: what a file gives that one, or is drawn
+/// for it. One that starts as a state which starts as a third one names the third.
 std::optional<Initializer> Checker::valuesOf(const Node &node, const ast::Stmt &statement, const State &state,
                                              const std::vector<AxisId> &axes) {
-  const Param &param = session.parameters[node.index].param;
-  const std::string start = "state " + statement.name.text + " starts as param " + param.path;
+  const bool isParam = node.op == Op::Param;
+  const Param *param = isParam ? &session.parameters[node.index].param : nullptr;
+  const State *other = isParam ? nullptr : &graph.entry.states[node.index];
+  const std::string path = isParam ? param->path : other->path;
+  const std::string start = "state " + statement.name.text + " starts as " + (isParam ? "param " : "state ") + path;
+  if (other && (!other->ofModel || other->element != Element::Real)) {
+    errorWith("T0311", statement.value->range, start + ", which is not one of reals that belongs to the model",
+              "let it start at 0, and set it by `next " + statement.name.text + " = ..`");
+    return std::nullopt;
+  }
   bool same = node.type.axes.size() == axes.size();
   for (size_t i = 0; same && i < axes.size(); ++i)
     same = graph.size(node.type.axes[i]) == graph.size(axes[i]);
@@ -40,18 +49,18 @@ std::optional<Initializer> Checker::valuesOf(const Node &node, const ast::Stmt &
     error("T0202", statement.value->range, start + ", which has axes " + text(node.type.axes) + ", declared are " + text(axes));
     return std::nullopt;
   }
-  if (param.stackCounts != state.stackCounts) {
-    auto *mistake = error("T0311", statement.value->range, start + ", which does not belong to the same stacks");
-    if (mistake)
-      mistake->notes.push_back({"help", "declare the state in the layer that has the param"});
+  if ((isParam ? param->stackCounts : other->stackCounts) != state.stackCounts) {
+    errorWith("T0311", statement.value->range, start + ", which does not belong to the same stacks",
+              std::string("declare the state in the layer that has the ") + (isParam ? "param" : "other"));
     return std::nullopt;
   }
-  Initializer init = param.init;
-  init.as = param.path;
+  Initializer init = isParam ? param->init : other->init;
+  if (isParam || init.as.empty())
+    init.as = path;
   return init;
 }
 
-/// One of a run is a number, the same everywhere; one of the model starts as parameters do, or as one of them.
+/// One of a run is a number, the same everywhere; one of the model starts as parameters do, or as one of them or another state.
 std::optional<Initializer> Checker::initialOf(Scope *scope, const ast::Stmt &statement, State &state,
                                               const std::vector<AxisId> &axes) {
   const ast::Range range = statement.value->range;
@@ -77,7 +86,7 @@ std::optional<Initializer> Checker::initialOf(Scope *scope, const ast::Stmt &sta
   NodeId source = initial.isTensor() ? initial.node : kNoNode;
   while (source != kNoNode && graph[source].op == Op::Rename) // a used layer's axes
     source = graph[source].operands[0];
-  if (source != kNoNode && graph[source].op == Op::Param)
+  if (source != kNoNode && (graph[source].op == Op::Param || graph[source].op == Op::State))
     return valuesOf(graph[source], statement, state, axes);
   return initializer(scope, statement, state.stackCounts, declaredSizes(scope, *statement.type), axes);
 }
