@@ -81,6 +81,25 @@ def cells(source, document):
             6: ("step", {name: file for name, file in timed.items() if file})} # attention alone is no system
 
 
+RATIO = r"(\d+\.\d+) \(`(\w+)`\)"
+
+
+def ratios_told(source, table):
+    """Of cells that tell how fast a step is: those that hold anything but stored ratios with their rows, or a dash."""
+    results = loaded(source, "bench", "results.py")
+    stored = {row["row"]: f"{row['ratio']:.2f}" for row in results.summarised(results.load()["rows"])}
+    wrong = 0
+    for row in table:
+        if row[6] != "-" and not re.fullmatch(f"{RATIO}(, {RATIO})*", row[6]):
+            print(f"{row[0]}: step: {row[6]!r} is more than ratios with their rows")
+            wrong += 1
+        for told, name in re.findall(RATIO, row[6]):
+            if told != stored.get(name):
+                print(f"{row[0]}: step: {name}: {told} is told, results.json has {stored.get(name, 'no such row')}")
+                wrong += 1
+    return wrong
+
+
 def main(source, document):
     table = [row for _, heading, row in rows(read(document)) if heading == "system"]
     wrong = compare("systems", SYSTEMS, {row[0] for row in table})
@@ -106,6 +125,7 @@ def main(source, document):
             if not decoded(source, name, spans(row[1])):
                 print(f"{row[0]}: decodes: {name} does not run it")
                 wrong += 1
+    wrong += ratios_told(source, table)
     print(f"{wrong} wrong")
     return 1 if wrong else 0
 

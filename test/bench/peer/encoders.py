@@ -6,7 +6,9 @@ from torch.nn import functional as F
 
 FAMILIES = {  # root of the names, eps of the norms, sentence types, tasks, reach of relative positions (0: learned ones)
     "bert": ("bert", 1e-12, 2, 0, 0), "nezha": ("nezha", 1e-12, 2, 0, 64), "unilm": ("bert", 1e-5, 6, 0, 0),
-    "ernie": ("ernie", 1e-5, 4, 16, 0)}
+    "ernie": ("ernie", 1e-5, 4, 16, 0), "ernie1": ("ernie", 1e-5, 2, 0, 0), "roberta": ("roberta", 1e-5, 1, 0, 0)}
+ACTS = {"ernie1": F.relu}  # others: GELU
+PAD = 1  # RoBERTa: no place, and counted by none
 
 
 def named(**modules):
@@ -28,9 +30,9 @@ def relative(q, k, v, visible, far, rate):
 
 
 class Layer(nn.Module):
-    def __init__(self, width, head, inner, rate, eps=1e-12):
+    def __init__(self, width, head, inner, rate, eps=1e-12, act=F.gelu):
         super().__init__()
-        self.heads, self.rate = width // head, rate
+        self.heads, self.rate, self.act = width // head, rate, act
         self.attention = nn.ModuleDict({
             "self": named(query=nn.Linear(width, width), key=nn.Linear(width, width), value=nn.Linear(width, width)),
             "output": named(dense=nn.Linear(width, width), LayerNorm=nn.LayerNorm(width, eps=eps))})
@@ -46,7 +48,7 @@ class Layer(nn.Module):
         out = self.attention["output"]
         a = out["dense"](a.transpose(1, 2).reshape(batch, length, width))
         h = out["LayerNorm"](x + F.dropout(a, rate))
-        f = self.output["dense"](F.gelu(self.intermediate["dense"](h)))
+        f = self.output["dense"](self.act(self.intermediate["dense"](h)))
         return self.output["LayerNorm"](h + F.dropout(f, rate))
 
 
@@ -78,7 +80,7 @@ class Encoder(nn.Module):
         _, eps, types, tasks, reach = FAMILIES[family]
         width = size["D"]
         self.embeddings = Embeddings(size["V"], 0 if reach else size["L"], types, width, size["rate"], eps, tasks)
-        self.encoder = layers(size["N"], width, size.get("E", 64), 4 * width, size["rate"], eps)
+        self.encoder = layers(size["N"], width, size.get("E", 64), 4 * width, size["rate"], eps, ACTS.get(family, F.gelu))
         if pooler:
             self.pooler = named(dense=nn.Linear(width, width))
         self.far = distances(size["T"], size.get("E", 64), reach) if reach else None
@@ -135,13 +137,17 @@ class Model(nn.Module):
         super().__init__()
         self.family, width = size["family"], size["D"]
         self.root, eps, *_ = FAMILIES[self.family]
-        setattr(self, self.root, Encoder(size, self.family))
+        setattr(self, self.root, Encoder(size, self.family, pooler=self.family != "roberta"))
         head = named(transform=named(dense=nn.Linear(width, width), LayerNorm=nn.LayerNorm(width, eps=eps)))
-        self.cls = named(predictions=head)
+        if self.family == "roberta":
+            head = self.lm_head = named(dense=nn.Linear(width, width), layer_norm=nn.LayerNorm(width, eps=eps))
+            self.classifier = named(dense=nn.Linear(width, width), out_proj=nn.Linear(width, 2))  # pre-training has no part in it
+        else:
+            self.cls = named(predictions=head)
         if self.family == "ernie":  # heads of the seven tasks; a step trains those of one
             for name, classes in (("upper", 2), ("topic", 2), ("order", 33), ("distance", 3), ("relevance", 3), ("relation", 25)):
                 setattr(self, name + "_head", nn.Linear(width, classes))
-        else:
+        elif self.family != "roberta":
             self.cls["seq_relationship"] = nn.Linear(width, 2)
         head.register_parameter("bias", nn.Parameter(torch.zeros(size["V"])))
         start(self)
@@ -151,11 +157,14 @@ class Model(nn.Module):
         return getattr(self, self.root)
 
     def predicted(self, h, at, word, weight, more=1e-5):
-        head = self.cls["predictions"]
-        x = head["transform"]["LayerNorm"](F.gelu(head["transform"]["dense"](chosen(h, at))))
+        head = self.lm_head if self.family == "roberta" else self.cls["predictions"]
+        dense, norm = (head["dense"], head["layer_norm"]) if self.family == "roberta" else head["transform"].values()
+        x = norm(ACTS.get(self.family, F.gelu)(dense(chosen(h, at))))
         return weighed(F.linear(x, self.body.embeddings.word_embeddings.weight, head.bias), word, weight, more)
 
-    def forward(self, ids, seg, len, at, word, weight, **more):
+    def forward(self, ids, at, word, weight, seg=None, len=None, **more):
+        if self.family == "roberta":
+            return self.roberta_losses(ids, (at, word, weight))
         return LOSSES[self.family](self, ids, seg, seen(ids.size(1), len), (at, word, weight), **more)
 
     def bert_losses(self, h, predictions, follows, paired=None):
@@ -177,8 +186,20 @@ class Model(nn.Module):
         return {"mask": self.predicted(h, *predictions, more=0.0), "capital": weighed(self.upper_head(h), upper, there),
                 "document": weighed(self.topic_head(h), topic, there)}
 
+    def ernie1_losses(self, ids, seg, visible, predictions, label):
+        h = self.body(ids, seg, visible)
+        pair = F.cross_entropy(self.cls["seq_relationship"](self.body.pooled(h)), label.long())
+        return {"mlm": self.predicted(h, *predictions, more=0.0), "pair": pair}
 
-LOSSES = {"bert": Model.plain, "nezha": Model.plain, "unilm": Model.unilm_losses, "ernie": Model.ernie_losses}
+    def roberta_losses(self, ids, predictions):
+        given = ids != PAD
+        place = torch.where(given, given.long().cumsum(1), 0) + PAD
+        h = self.body(ids, torch.zeros_like(ids), given[:, None, None], place=place)
+        return {"mlm": self.predicted(h, *predictions, more=0.0)}
+
+
+LOSSES = {"bert": Model.plain, "nezha": Model.plain, "unilm": Model.unilm_losses, "ernie": Model.ernie_losses,
+          "ernie1": Model.ernie1_losses}
 
 
 def inputs(size, generator):
@@ -191,6 +212,10 @@ def inputs(size, generator):
     found = {"ids": draw(256, batch, length), "seg": draw(FAMILIES[family][2], batch, length),
              "len": torch.full((batch,), length, dtype=torch.int32), "at": at.int(),
              "word": draw(255, batch, count) + 1, "weight": torch.ones(batch, count)}
+    if family == "roberta":
+        return {name: found[name] for name in ("ids", "at", "word", "weight")}
+    if family == "ernie1":
+        return found | {"label": draw(2, batch)}
     if family == "ernie":
         task = torch.zeros(batch, dtype=torch.int32)
         return found | {"task": task, "upper": draw(2, batch, length), "topic": draw(2, batch, length)}
@@ -210,8 +235,11 @@ def layer_products(width, length, far=False):
 
 
 def flops(size):
-    """Multiply-adds of forward and backward, times two."""
+    """Multiply-adds of forward and backward, times two. Where predicted places alone are read, the last layer needs of the others
+    keys and values, and nothing else."""
     width, length = size["D"], size["T"]
-    per_token = size["N"] * layer_products(width, length, size["family"] == "nezha")
+    whole = layer_products(width, length, size["family"] == "nezha")
+    unread = 0 if size["family"] == "ernie" else (whole - 2 * width * width) * (1 - size["K"] / length)
+    per_token = size["N"] * whole - unread
     head = (width * width + width * size["V"]) * size["K"] / length
     return 6 * tokens(size) * (per_token + head)

@@ -24,16 +24,17 @@ from safetensors.torch import load_file, save_file
 ADAM = {"lr": 1e-4, "weight_decay": 0.0}
 MASKED = ("adamw", {"lr": 1e-4, "weight_decay": 0.01}, 1.0)
 DECODER = ("adamw", {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0)
+LANGUAGE = ("sgd", {"lr": 1.0, "weight_decay": 0.0}, 0.25)
 RECIPES = {  # rule, its keywords, bound of the gradient norm; None: none
     "gpt2": DECODER, "llama": DECODER, "alibi": DECODER, "moe": DECODER, "mamba": DECODER,
     "encoders": MASKED, "electra": MASKED, "mtdnn": MASKED, "xlnet": MASKED,
-    "transformer_xl": ("adamw", ADAM, 0.25),
+    "transformer_xl": ("adamw", ADAM, 0.25), "transformer_xl_adaptive": ("adamw", ADAM, 0.25),
     "t5": ("adamw", ADAM, 1.0),
     "vit": ("adamw", {"lr": 1e-4, "weight_decay": 0.1}, 1.0),
     "transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
     "universal_transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
     "star_transformer": ("adamw", ADAM, None),
-    "lstm": ("sgd", {"lr": 1.0, "weight_decay": 0.0}, 0.25),
+    "lstm": LANGUAGE, "recurrent": LANGUAGE,
     "resnet": ("sgd", {"lr": 1e-4, "momentum": 0.9, "weight_decay": 1e-4}, None),
     "relative_attention": ("sgd", {"lr": 1e-6, "weight_decay": 0.0}, None),
 }
