@@ -258,6 +258,22 @@ bool drawsAny(const train::Recipe &recipe, const runtime::Manifest &manifest) {
   return false;
 }
 
+Expected<std::vector<Measure>> measuresFor(const Options &options, const train::Recipe &recipe,
+                                           const runtime::Manifest &manifest) {
+  auto measures = readMeasures(options.measures);
+  Status status = measures.ok() ? checkMeasures(*measures, recipe, manifest) : measures.status();
+  if (status.ok() && !measures->empty() && options.batches > 0)
+    status = usageError("--measure is of all rows together; leave out --batches");
+  return status.ok() ? std::move(measures) : status;
+}
+
+/// Of what no evaluation has.
+void noteLeftOut(const Options &options, const train::Recipe &recipe, const runtime::Manifest &manifest) {
+  const std::string text = train::leftOutNote(train::evaluationsOf(recipe.allTasks(), manifest));
+  if (!text.empty() && !options.json)
+    note("note: " + text);
+}
+
 Status run(Options &options) {
   options.model.defaultRecipe = options.model.bindRecipe = true;
   auto model = openModel(options.model);
@@ -271,12 +287,9 @@ Status run(Options &options) {
     return recipe.status();
   if (Status status = checkPredictions(options, *recipe); status.failed())
     return status;
-  auto measures = readMeasures(options.measures);
-  Status measurable = measures.ok() ? checkMeasures(*measures, *recipe, model->artifact->manifest()) : measures.status();
-  if (measurable.ok() && !measures->empty() && options.batches > 0)
-    measurable = usageError("--measure is of all rows together; leave out --batches");
-  if (measurable.failed())
-    return measurable;
+  auto measures = measuresFor(options, *recipe, model->artifact->manifest());
+  if (!measures.ok())
+    return measures.status();
   const bool draws = drawsAny(*recipe, model->artifact->manifest());
   if (options.weights.seedGiven() && !options.weights.init && !options.weights.partial && !draws)
     return usageError("--seed is for the initial values of --init; eval draws nothing else");
@@ -294,9 +307,7 @@ Status run(Options &options) {
     return pool.status();
   std::vector<train::TaskEvaluation> results;
   std::optional<Answers> answers;
-  if (const std::string text = train::leftOutNote(train::evaluationsOf(recipe->allTasks(), model->artifact->manifest()));
-      !text.empty() && !options.json)
-    note("note: " + text);
+  noteLeftOut(options, *recipe, model->artifact->manifest());
   for (const train::TaskRecipe &task : recipe->allTasks())
     if (task.valid) {
       auto result = evaluateTask(task, options, *model, *parameters, vocabulary, *pool, *measures, draws, recipe->seed);

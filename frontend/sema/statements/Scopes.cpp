@@ -86,15 +86,22 @@ std::vector<std::string> Checker::visibleNames(Scope *scope, bool axesOnly) {
 /// What functions of other libraries are called or written here; null: none that is known.
 static const char *insteadOf(const std::string &name) {
   static const std::map<std::string, const char *> known = {
+      {"False", "false"},
+      {"True", "true"},
       {"argsort", "the second result of `top[T -> Rank](x)` with `dim Rank = T`"},
+      {"cumprod", "exp(cumsum[T](log(x))) of what is above 0"},
       {"einsum", "dot[D](x, w): the axes say what is summed"},
+      {"elu", "where(x > 0, x, exp(min(x, 0)) - 1)"},
       {"full_like", "full[B, T](1.0)"},
+      {"leaky_relu", "max(x, 0.01 * x)"},
+      {"logsigmoid", "-softplus(-x)"},
       {"logsumexp", "m + log(sum[D](exp(x - m))) with m = stop_gradient(max[D](x))"},
       {"matmul", "dot[D](x, w): the axes say what is summed"},
       {"mish", "x * tanh(softplus(x))"},
       {"norm", "sqrt(sum[D](x * x)), or the layer LayerNorm[D]"},
       {"one_hot", "real(ids == iota[V]())"},
-      {"ones", "full[B, T](1.0)"},
+      {"ones", "full[B, T](1.0); as initial values = 1"},
+      {"relu6", "clip(x, 0, 6)"},
       {"pow", "x ^ 2"},
       {"sign", "where(x > 0, 1.0, where(x < 0, -1.0, 0.0))"},
       {"sort", "top[T -> Rank](x) with `dim Rank = T`: the values from the largest on, and their places"},
@@ -103,7 +110,7 @@ static const char *insteadOf(const std::string &name) {
       {"swish", "silu(x)"},
       {"topk", "top[V -> K](x): values and places"},
       {"var", "mean[D]((x - mean[D](x)) ^ 2)"},
-      {"zeros", "full[B, T](0.0)"}};
+      {"zeros", "full[B, T](0.0); as initial values = 0"}};
   auto found = known.find(name);
   return found == known.end() ? nullptr : found->second;
 }
