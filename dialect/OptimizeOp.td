@@ -20,7 +20,7 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [Tenon_UpdatesParameters,
     | settings | those of the rule and of its schedule, by their names, and those below |
 
     All gradients have been written. Settings are numbers unless said; what is not there is the table's default. `betas` is
-    beta1 and beta2, `form` a name, `nesterov` a truth value.
+    beta1 and beta2, `form` a name, `nesterov` a truth value, `at` an array of numbers.
 
     | key | default | meaning |
     |---|---|---|
@@ -31,7 +31,7 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [Tenon_UpdatesParameters,
     | accumulate | 1 | TnContext::step counts batches, and k of them make an update, by the mean of their gradients |
     | schedule | "constant" | a row of the table's schedules; s = step counts updates from 0 |
     | at_start | false | the schedule's length is TnContext::total_steps |
-    | warmup_share, every_share | none | warmup, every are this share of the length |
+    | warmup_share, every_share, at_share, period_share | none | warmup, every, at, period are this share of the length |
     | scale_growth, scale_backoff, scale_every | none | the gradients are those of the loss times the loss scale |
 
     With a loss scale z (`tenon.read_loss_scale`) gradients are divided by it before all else, norms too. A step whose norm is
@@ -48,9 +48,10 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [Tenon_UpdatesParameters,
 
     Constraints: C1 rule, form and schedule are among those of the table; C2 settings are those of the rule, of the schedule and
     of the table above, each of its kind; C3 lr is there; C4 accumulate is 1 or more; C5 a schedule that ends does so after its
-    warmup, unless the run says how long it is; C6 settings that the table requires of a schedule are there and positive; C7 the
-    results are f64 scalars; C8 the settings of a loss scale are there together: growth of 1 or more, backoff of more than 0 and
-    up to 1, every of 1 or more.
+    warmup, unless the run says how long it is; C6 settings that the table requires of a schedule are there and positive (of
+    several numbers each more than the one before), and exactly one where it asks for one of two; C7 the results are f64
+    scalars; C8 the settings of a loss scale are there together: growth of 1 or more, backoff of more than 0 and up to 1, every of
+    1 or more.
 
     Gradient: none, it is the end of a step.
 
