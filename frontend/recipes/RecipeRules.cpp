@@ -51,6 +51,12 @@ bool RecipeChecker::checkLengths(const Setting &schedule) {
     diagnostics.error("T0610", cycles->range, "`cycles` needs `total` or `epochs`, the end of the last of them", "until when?");
     return false;
   }
+  constexpr size_t kMostMilestones = 1000; // code compares with each of them
+  if (at && at->elements.size() > kMostMilestones) {
+    diagnostics.error("T0609", at->range, "`at` takes up to " + std::to_string(kMostMilestones) + " numbers",
+                      "these are " + std::to_string(at->elements.size()));
+    return false;
+  }
   for (size_t i = 1; at && i < at->elements.size(); ++i)
     if (at->elements[i]->integer <= at->elements[i - 1]->integer) {
       Diagnostic &error =
