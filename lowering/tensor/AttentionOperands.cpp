@@ -81,7 +81,7 @@ std::string ScoreReader::findPlace() {
   for (auto [read, table] : reads) {
     AffineExpr rows = sizeAt(*table, kPlace);
     if (places && places != rows)
-      return "the tables of two terms are not seen to have the same rows; what is done to a row is done to the table first, as in "
+      return "the tables of two terms are not seen to have the same rows; what is done to rows is done to the table first, as in "
              "(3 * b)[R: ..] for 3 * b[R: ..]";
     places = rows;
   }

@@ -87,6 +87,10 @@ TEST(Recipes, SchedulesHaveWhatTheyNeed) {
   EXPECT_EQ(mistakesOf("schedule = milestones(factor = 0.1)"), "T0610 5:12");
   EXPECT_EQ(mistakesOf("schedule = milestones(at = (30, 0), factor = 0.1)"), "T0609 5:33");
   EXPECT_EQ(mistakesOf("schedule = milestones(at = (30, 30), factor = 0.1)"), "T0609 5:33");
+  std::string thousandAndOne = "1";
+  for (int i = 2; i <= 1001; ++i)
+    thousandAndOne += ", " + std::to_string(i);
+  EXPECT_EQ(mistakesOf("schedule = milestones(at = (" + thousandAndOne + "), factor = 0.1)"), "T0609 5:28");
   EXPECT_EQ(mistakesOf("schedule = milestones(at = (0.3, 0.6), factor = 0.1)"), "T0608 5:29, T0608 5:34");
   EXPECT_EQ(mistakesOf("schedule = cosine_restarts(growth = 2)"), "T0610 5:12");
   EXPECT_EQ(mistakesOf("schedule = cosine_restarts(period = 5, growth = 0.5)"), "T0609 5:49");
