@@ -31,8 +31,9 @@ IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const S
                       const std::vector<NodeId> &conditions, const ProofHints &hints = {});
 
 /// Whether an index that a proof keeps below `highExclusive` may still be another one in 32 bits, which is what code computes
-/// whole numbers in: something that it is made of may need more.
-bool mayLeaveIn32Bits(const Entry &entry, NodeId index, const Size &highExclusive, const ProofHints &hints = {});
+/// whole numbers in: something that it, or one of the proof's conditions, is made of may need more.
+bool mayLeaveIn32Bits(const Entry &entry, NodeId index, const Size &highExclusive, const std::vector<NodeId> &conditions,
+                      const ProofHints &hints = {});
 
 /// Proves that Bool node `goal` holds at every element where `conditions` hold (e.g. `key <= query` under a mask).
 IndexProof proveCondition(const Entry &entry, NodeId goal, const std::vector<NodeId> &conditions, const ProofHints &hints = {});

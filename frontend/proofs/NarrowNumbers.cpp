@@ -1,6 +1,8 @@
 // Bounds of whole numbers as code has them, which keeps 32 bits of each.
 #include "frontend/proofs/PlainBounds.h"
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 namespace tenon {
 
@@ -21,13 +23,17 @@ static bool growsNumbers(Op op) {
   }
 }
 
-/// Where all dims are 1, the least that they can be.
-static int64_t leastOf(const Size &size) {
-  int64_t sum = size.constant();
-  for (const auto &[dim, coefficient] : size.coefficients())
-    if (__builtin_add_overflow(sum, coefficient, &sum))
-      return coefficient > 0 ? INT64_MAX : INT64_MIN;
-  return sum;
+/// Whether a bound is a number of 32 bits. Some axes as long as an axis may be are not met: what is a few times a dim fits, a
+/// product of dims may not.
+static bool fits(const Size &bound, const Entry &entry) {
+  constexpr int64_t kFew = 64;
+  int64_t times = 0;
+  for (const auto &[dim, coefficient] : bound.coefficients()) {
+    const bool isProduct = dim < entry.dimFactors.size() && entry.dimFactors[dim].size() > 1;
+    if (isProduct || coefficient > kFew || coefficient < -kFew || (times += std::abs(coefficient)) > kFew)
+      return false;
+  }
+  return bound.constant() >= INT32_MIN && bound.constant() <= INT32_MAX;
 }
 
 Bounds PlainBounds::in32Bits(NodeId id, Bounds made) {
@@ -35,10 +41,9 @@ Bounds PlainBounds::in32Bits(NodeId id, Bounds made) {
   if (node.type.element != Element::Int)
     return made;
   const Bounds all = number(INT32_MIN, INT32_MAX);
-  const bool fitsBelow =
-                 std::any_of(made.lows.begin(), made.lows.end(), [](const Size &low) { return leastOf(low) >= INT32_MIN; }),
-             fitsAbove =
-                 std::any_of(made.highs.begin(), made.highs.end(), [](const Size &high) { return leastOf(high) <= INT32_MAX; });
+  auto isNarrow = [&](const Size &bound) { return fits(bound, entry); };
+  const bool fitsBelow = std::any_of(made.lows.begin(), made.lows.end(), isNarrow),
+             fitsAbove = std::any_of(made.highs.begin(), made.highs.end(), isNarrow);
   if (!growsNumbers(node.op)) {
     made.lows = fitsBelow ? made.lows : all.lows;
     made.highs = fitsAbove ? made.highs : all.highs;
@@ -58,9 +63,39 @@ Bounds PlainBounds::in32Bits(NodeId id, Bounds made) {
   return all;
 }
 
-bool mayLeaveIn32Bits(const Entry &entry, NodeId index, const Size &highExclusive, const ProofHints &hints) {
+/// Whether a value is one of a loop, which changes from round to round.
+static bool isOfLoop(const Entry &entry, const Node &node) {
+  return (node.op == Op::BodyArgument && !constantArgument(entry, node)) ||
+         (node.op == Op::Result && entry.nodes[node.operands[0]].op == Op::Stack);
+}
+
+bool mayLeaveIn32Bits(const Entry &entry, NodeId index, const Size &highExclusive, const std::vector<NodeId> &conditions,
+                      const ProofHints &hints) {
   PlainBounds bounds(entry, hints, PlainBounds::Numbers::Of32Bits);
-  return !bounds.within(index, Size(0), highExclusive) && bounds.anyWraps();
+  if (bounds.within(index, Size(0), highExclusive))
+    return false;
+  // A proof has looked at all whole numbers that the index and its conditions are made of, those of choices, too.
+  std::vector<NodeId> open = conditions;
+  open.push_back(index);
+  std::set<NodeId> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    const Node &node = entry.nodes[id];
+    open.pop_back();
+    if (node.type.element == Element::Real)
+      continue;
+    if (isOfLoop(entry, node))
+      return true;
+    if (growsNumbers(node.op) && node.type.element == Element::Int)
+      bounds.of(id);
+    std::vector<NodeId> parts = node.operands;
+    if (std::optional<NodeId> outside = node.op == Op::BodyArgument ? constantArgument(entry, node) : std::nullopt)
+      parts.push_back(*outside);
+    for (NodeId part : parts)
+      if (seen.insert(part).second)
+        open.push_back(part);
+  }
+  return bounds.anyWraps();
 }
 
 } // namespace tenon

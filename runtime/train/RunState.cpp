@@ -135,8 +135,8 @@ Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters 
       continue;
     std::optional<runtime::SafetensorsFile> file;
     if (arena != ParameterArena::Values && !lists(checkpoint, name))
-      return inputError(checkpoint.path, " has no ", name,
-                        ": its optimizer had other settings (no momentum?); use --fresh, or --weights with its ",
+      return inputError(checkpoint.path, ": its manifest lists no ", name,
+                        ", so its optimizer had other settings (no momentum?); use --fresh, or --weights with its ",
                         kArenas[0].file);
     if (Status status = openListed(checkpoint, name, file); status.failed())
       return status;

@@ -52,6 +52,10 @@ FORMS = {
         "  dim    S = T\n  let    (w, src) = (softmax[S](rows[D: 0][T -> S]), ids[T -> S])\n", "FORM"),
     "one + (soft - stop_gradient(soft))": (
         "  let    soft = softmax[D](rows)\n  let    one = real(argmax[D](soft) == iota[D]())\n", "dot[D](FORM, emb)"),
+    "x + stop_gradient(round(x) - x)": ("  let    x = rows\n", "FORM"),
+    "q = code[K: argmax[K](..)]": ("  config K = 5\n  param  code: [K, D] ~ normal(1)\n"
+                                   "  let    q = code[K: argmax[K](dot[D](rows, code))]\n", "rows + stop_gradient(q - rows)"),
+    "round(x)": ("  let    x = rows\n", "rows * FORM"),
     "stop_gradient(x)": ("  let    x = rows\n", "rows + FORM"),
     "dropout(x, p)": ("  let    x = rows\n", "FORM"),
     "use blocks = stack[N] Block": (LAYER + "  FORM\n", "blocks(rows)"),

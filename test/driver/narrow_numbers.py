@@ -4,6 +4,7 @@ code that wraps around must not read or write elsewhere.
 
 usage: narrow_numbers.py FOLDER
 """
+import math
 import os
 import subprocess
 import sys
@@ -27,31 +28,46 @@ model Narrow {
   let    three = wide[W: back]
   let    four = put[W: (ids * 1_000_003) div 1_000_003](full[B, W](0.0), full[B](1.0))
   let    count = sum[W](four)
-  out    read = one, two, three, count
+  let    five = emb[V: where(a >= 0 and a + 5 < V, a, 0)]
+  let    six = emb[V: where(a * 2 < 2 * V and a >= 0, a, 0)]
+  let    kept: index(V)[B] = where(0 - a <= 0 and a < V, a, 0)
+  let    seven = emb[V: kept]
+  layer Round(c: i32[B], sum: [B, D]) -> (i32[B], [B, D]) {
+    return c + 2_000_000_000, sum + emb[V: where(c >= 0 and c + 5 < V, c, 0)]
+  }
+  use    rounds = loop[4] Round
+  let    (last, eight) = rounds(a, full[B, D](0.0))
+  let    label = where(a >= 0 and a + 5 < V, a, 0)
+  let    nll = cross_entropy[V](full[B, V](0.0), label)
+  out    read = one, two, three, count, five, six, seven, eight, nll, last
 }
 """
 NUMBERS = [0, 5, 2 ** 31 - 1, -2 ** 31, -1]
 IDS = [0, 7, 49_999, 2_147, 30_000]
+ROWS = ("one", "two", "three", "five", "six", "seven", "eight")
 
 
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
-    at = {name: os.path.join(folder, name) for name in ("narrow.tn", "a.npy", "ids.npy", "one", "two", "three", "count", "w")}
+    at = {name: os.path.join(folder, name) for name in ("narrow.tn", "a.npy", "ids.npy", *ROWS, "count", "nll")}
     with open(at["narrow.tn"], "w", encoding="utf-8") as file:
         file.write(MODEL)
     save_npy(at["a.npy"], Tensor("i32", (len(NUMBERS),), NUMBERS))
     save_npy(at["ids.npy"], Tensor("i32", (len(IDS),), IDS))
-    outputs = [word for name in ("one", "two", "three", "count") for word in ("--output", f"{name}=@{at[name]}.npy")]
+    outputs = [word for name in (*ROWS, "count", "nll") for word in ("--output", f"{name}=@{at[name]}.npy")]
     subprocess.run(["tenon", "run", at["narrow.tn"], "--entry", "read", "--init", "--input", f"a=@{at['a.npy']}", "--input",
                     f"ids=@{at['ids.npy']}", *outputs], check=True, stdout=subprocess.DEVNULL)
-    for name, rows in (("one", NUMBERS), ("two", NUMBERS), ("three", IDS)):
+    for name in ROWS:
         values = load_npy(at[name] + ".npy").values
         if not all(abs(x) < 10 for x in values) or not any(values[:3]):
             print(f"WRONG: {name}: {list(values)}")
             return 1
     if list(load_npy(at["count"] + ".npy").values) != [1.0] * len(IDS):
         print("WRONG: a number was put elsewhere")
+        return 1
+    if not all(abs(x - math.log(11)) < 1e-5 for x in load_npy(at["nll"] + ".npy").values):
+        print("WRONG: a label is elsewhere")
         return 1
     print("all indices stay on their axes")
     return 0

@@ -135,9 +135,10 @@ NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const s
 
 /// The index itself; or max(0, min(.., limit - 1)) of it where what it is made of may need more than the 32 bits that code has,
 /// so that it could leave its axis although a proof keeps it there.
-static NodeId keptInside(Graph &graph, NodeId index, const Size &limit, const ProofHints &hints, ast::Range range) {
+static NodeId keptInside(Graph &graph, NodeId index, const Size &limit, const std::vector<NodeId> &conditions,
+                         const ProofHints &hints, ast::Range range) {
   const std::optional<Size> last = subtract(limit, Size(1));
-  if (!last || !mayLeaveIn32Bits(graph.entry, index, limit, hints))
+  if (!last || !mayLeaveIn32Bits(graph.entry, index, limit, conditions, hints))
     return index;
   NodeId most = graph.elementwise(Op::Min, {index, graph.sizeValue(*last, range)}, Element::Int, range);
   return graph.elementwise(Op::Max, {most, graph.integer(0)}, Element::Int, range);
@@ -162,7 +163,7 @@ bool Checker::inRange(NodeId &index, const Size &limit, const std::vector<NodeId
     noteProof(index, limit, needsConditions ? conditions : std::vector<NodeId>());
     if (clamp)
       *clamp = needsConditions;
-    index = keptInside(graph, index, limit, hints, range);
+    index = keptInside(graph, index, limit, needsConditions ? conditions : std::vector<NodeId>(), hints, range);
     return true;
   }
   auto highest = subtract(limit, Size(1));
