@@ -3,6 +3,7 @@
 #include "runtime/base/Checked.h"
 #include "runtime/base/Shapes.h"
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace tenon::runtime {
@@ -176,28 +177,8 @@ static void readPresent(const ManifestReader &reader, ParameterInfo &info) {
     reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
 }
 
-ParameterInfo readMean(const ManifestReader &reader, const Manifest &manifest) {
-  ParameterInfo info;
-  info.name = reader.member("name").text();
-  info.stack = readSizes(reader.member("stack"), 0);
-  info.axes = readTexts(reader.member("axes"));
-  info.shape = info.published = readSizes(reader.member("shape"), 0);
-  info.stackElements = productOf(reader, info.stack);
-  readPresent(reader, info);
-  info.elements = productOf(reader, info.shape);
-  info.type = info.stored = reader.has("dtype") ? readType(reader.member("dtype"), isComputedReal) : manifest.type;
-  info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
-  info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
-  if (info.axes.size() != info.shape.size())
-    reader.fail("axes and shape differ in length");
-  if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
-    reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
-  if (reader.good())
-    checkPlace(reader, info, manifest.meanBytes, byteSize(info.type));
-  return info;
-}
-
-ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
+/// Name, stack, axes and place of a tensor of an arena; its element type is `typed`'s.
+static ParameterInfo readPlaced(const ManifestReader &reader, const std::function<void(ParameterInfo &)> &typed) {
   ParameterInfo info;
   info.name = reader.member("name").text();
   info.stack = readSizes(reader.member("stack"), 0);
@@ -206,13 +187,28 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   info.stackElements = productOf(reader, info.stack);
   readPresent(reader, info);
   info.elements = productOf(reader, info.shape);
-  readElementType(reader, info, manifest);
+  typed(info);
   info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
   info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
   if (info.axes.size() != info.shape.size())
     reader.fail("axes and shape differ in length");
   if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
     reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
+  return info;
+}
+
+ParameterInfo readMean(const ManifestReader &reader, const Manifest &manifest) {
+  ParameterInfo info = readPlaced(reader, [&](ParameterInfo &each) {
+    each.type = each.stored = reader.has("dtype") ? readType(reader.member("dtype"), isComputedReal) : manifest.type;
+  });
+  info.published = info.shape;
+  if (reader.good())
+    checkPlace(reader, info, manifest.meanBytes, byteSize(info.type));
+  return info;
+}
+
+ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
+  ParameterInfo info = readPlaced(reader, [&](ParameterInfo &each) { readElementType(reader, each, manifest); });
   info.published = reader.has("published") ? readSizes(reader.member("published"), 0) : info.shape;
   if (!mergesTo({info.shape.begin(), info.shape.end()}, {info.published.begin(), info.published.end()}))
     reader.fail("published is not the shape with neighbouring axes joined");

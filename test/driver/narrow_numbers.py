@@ -2,7 +2,9 @@
 """Indices whose parts need more than 32 bits stay on their axis: where a proof of whole numbers without an end keeps them there,
 code that wraps around must not read or write elsewhere.
 
-usage: narrow_numbers.py FOLDER
+usage: narrow_numbers.py FOLDER [--spoil]
+
+--spoil: each result in turn has another last number, which has to be noticed
 """
 import math
 import os
@@ -47,6 +49,16 @@ IDS = [0, 7, 49_999, 2_147, 30_000]
 ROWS = ("one", "two", "three", "five", "six", "seven", "eight")
 
 
+def wrong(found):
+    """What is elsewhere, or nothing."""
+    for name in ROWS:
+        if not all(abs(x) < 10 for x in found[name]) or not any(found[name][:3]):
+            return f"{name}: {found[name]}"
+    if found["count"] != [1.0] * len(IDS):
+        return "a number was put elsewhere"
+    return "" if all(abs(x - math.log(11)) < 1e-5 for x in found["nll"]) else "a label is elsewhere"
+
+
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
@@ -58,16 +70,13 @@ def main():
     outputs = [word for name in (*ROWS, "count", "nll") for word in ("--output", f"{name}=@{at[name]}.npy")]
     subprocess.run(["tenon", "run", at["narrow.tn"], "--entry", "read", "--init", "--input", f"a=@{at['a.npy']}", "--input",
                     f"ids=@{at['ids.npy']}", *outputs], check=True, stdout=subprocess.DEVNULL)
-    for name in ROWS:
-        values = load_npy(at[name] + ".npy").values
-        if not all(abs(x) < 10 for x in values) or not any(values[:3]):
-            print(f"WRONG: {name}: {list(values)}")
-            return 1
-    if list(load_npy(at["count"] + ".npy").values) != [1.0] * len(IDS):
-        print("WRONG: a number was put elsewhere")
-        return 1
-    if not all(abs(x - math.log(11)) < 1e-5 for x in load_npy(at["nll"] + ".npy").values):
-        print("WRONG: a label is elsewhere")
+    found = {name: list(load_npy(at[name] + ".npy").values) for name in (*ROWS, "count", "nll")}
+    if "--spoil" in sys.argv[2:]:
+        noticed = sum(bool(wrong(dict(found, **{name: found[name][:-1] + [found[name][-1] + 100]}))) for name in found)
+        print(f"{noticed} of {len(found)} other values are noticed")
+        return 0
+    if mistake := wrong(found):
+        print(f"WRONG: {mistake}")
         return 1
     print("all indices stay on their axes")
     return 0
