@@ -275,6 +275,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     if (afterDifferentiation) {
       patterns.add<DropStopGradient, ScatterOntoSum, SliceBeforeElements>(&getContext());
       addWindowContractions(patterns);
+      addWindowPhases(patterns);
     }
     // What is left over when the driver stops early computes the same; that it does not stop is a property of the patterns.
     DeclinedPatterns listener("simplify");

@@ -9,5 +9,8 @@ namespace tenon {
 void addWindowContractions(mlir::RewritePatternSet &patterns);
 /// Windows that are read backwards, to be summed with other factors: those are, and the windows stay a view.
 void addFlippedWindows(mlir::RewritePatternSet &patterns);
+/// Contractions of windows between whose elements zeros lie (the gradient of the input of a convolution with steps), by the
+/// elements that meet the same ones: no zero is multiplied.
+void addWindowPhases(mlir::RewritePatternSet &patterns);
 
 } // namespace tenon

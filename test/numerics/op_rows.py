@@ -18,7 +18,7 @@ HEADER = """
   dim    B, T
   dim    S = T, T1 = T - 1, U = M + T, P = M + T, R = 2 * U - 1, A2 = A, A3 = A, C2 = C, C3 = C - 2, A5 = A + C
   dim    W1 = 1, W3 = 3, Z3 = 3, A6 = A, C6 = C, A7 = (A - 1) div 2 + 1, C7 = (C - 1) div 2 + 1  # places and windows
-  dim    TT = 2 * T, T7 = 3 * T + M, T8 = (T7 - 4) div 3 + 1 # windows in steps along them
+  dim    TT = 2 * T, T7 = 3 * T + M, T8 = (T7 - 4) div 3 + 1, T9 = (T7 - 4) div 4 + 1 # windows in steps along them
   in     ids, target: index(V)[B, T]
   let    some = ids mod A
   let    other = ids div A mod A
@@ -187,6 +187,9 @@ row("convolutions in steps of run-time axes", "B T8 G", {"p": "A, C", "q": "F, C
     "dot[F, W3](window[T7 -> T8 * W3]($z, stride = 3, pad = (0, 1), dilation = 2), $s)",
     "let $x = $p[A: some]\n  let $y = dot[C, W3](window[TT -> T * W3](concat[T + T -> TT]($x, exp($x)), stride = 2, pad = 1), $q)"
     "\n  let $z = concat[M + T + T + T -> T7](expand[B]($r), $y, sin($y), $y * $y)")
+row("convolutions in steps beyond their windows", "B T9 G", {"p": "A, C", "q": "C, W3, G", "r": "M, C"},
+    "dot[C, W3](window[T7 -> T9 * W3]($z, stride = 4, pad = (0, 1), dilation = 2), $q)",
+    "let $x = $p[A: some]\n  let $z = concat[M + T + T + T -> T7](expand[B]($r), $x, sin($x), $x * $x)")
 row("grouped convolution", "H A6 G", {"p": "H, E, A", "q": "H, G, E, W3"}, "dot[E, W3](window[A -> A6 * W3]($p, pad = 1), $q)")
 row("depthwise convolution", "B T C", {"p": "A, C", "q": "W3, C"},
     "sum[W3](window[T -> T * W3]($p[A: some], pad = (2, 0)) * $q)")
