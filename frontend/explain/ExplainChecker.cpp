@@ -12,8 +12,9 @@ static constexpr ExplainPage kScopes[] = {
      "let h = norm4(x)", "let h = norm3(x)"},
     {"T0102", "unknown axis",
      "An axis is a dim, a config that is a whole number, or a formal of the layer. `..` stands for further axes, only where the "
-     "arguments have it.",
-     "let y = sum[X](x)", "let y = sum[T](x)"},
+     "arguments have it. A layer or function that stands in a file, outside of a model, does not see the axes of its callers: it "
+     "names those that it mentions in the brackets of its signature, and leaves the others to `..`.",
+     "layer Block(x: [B, T, D]) -> [B, T, D] { .. }", "layer Block[D](x: [.., D]) -> [.., D] { .. }"},
     {"T0103", "defined twice",
      "A name has one definition per layer or model, and a layer or model one per program: imported files count.",
      "let h = a\nlet h = b", "let h = a\nlet h2 = b"},
@@ -31,7 +32,8 @@ static constexpr ExplainPage kScopes[] = {
      "Imports are looked up beside the importing file, then below the model roots. They never leave these folders.",
      "import \"../bert.tn\"", "import \"bert.tn\""},
     {"T0110", "no such member",
-     "layer.name reads a param of a used layer. A stack has one per layer, so there is no single one to read.",
+     "layer.name reads a param of a used layer. A stack has one per layer, so there is no single one to read. Tensors have no "
+     "methods: what PyTorch writes x.mean(-1) is mean[D](x), x.detach() is stop_gradient(x).",
      "let w = bert.wrod", "let w = bert.word"},
     {"T0111", "no such entry", "--entry names an `out` of the model, or eval, or a train recipe.", "", ""},
     {"T0112", "a file that cannot be read", "The file does not exist, is a folder, or may not be read.", "", ""},
@@ -64,6 +66,11 @@ static constexpr ExplainPage kScopes[] = {
      "bounds "
      "of what this one is made of allow such values. An index stays on its axis all the same, but is another one then.",
      "let h = (ids * 1_000_003) mod K", "let h = (ids mod 2_000 * 1_000_003) mod K"},
+    {"T0119", "a state that is never set",
+     "A warning: the body that declares the state has no `next` for it, so that it stays the number that it starts from, or what "
+     "a file of weights has for it. A `next` in a scan sets the carries of the scan and no state. Where that is meant the name "
+     "begins with `_`.",
+     "state h: [B, D] = 0\nlet y = x + h", "state h: [B, D] = 0\nlet y = x + h\nnext h = y"},
     {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
 };
 ExplainPages explainScopes() { return kScopes; }
@@ -104,7 +111,8 @@ static const ExplainPage kValues[] = {
      "indices: param a: [N] = log(1 + iota[N]()), with "
      "elementwise\n"
      "functions of iota and numbers alone, over axes of the parameter, at most 65536 values. Distributions are normal, "
-     "trunc_normal, uniform, xavier_uniform, kaiming_normal,\northogonal; a spread is not negative. Numbers may be added to them "
+     "trunc_normal, uniform, xavier_uniform, kaiming_normal,\northogonal; a spread is not negative, and stands behind a mean, "
+     "normal(0, 0.02), or alone; uniform takes a bound or both, uniform(-1, 1). Numbers may be added to them "
      "and multiply them (1 + normal(0.02)), and exp and log be taken where the draws allow it.",
      "param w: [D] ~ relu", "param w: [D] ~ normal(0.02)"},
     {"T0312", "a condition that only the run knows",
@@ -151,8 +159,11 @@ static constexpr ExplainPage kLayers[] = {
     {"T0406", "depth outside of a stack", "`depth` is the step of the enclosing stack or loop.", "model M { let a = depth }",
      "layer Block(x: [D]) -> [D] { return x * depth }"},
     {"T0407", "no such state or carry",
-     "`next` gives a new value to a state of the same layer or model, or to a carry of the same scan.", "next memory = c",
-     "next mem = c"},
+     "`next` gives a new value to a state of the same layer or model, or to a carry of the same scan. A state that a scan goes "
+     "on "
+     "from is where a carry begins, and is set behind the scan.",
+     "state h: [B, D] = 0\nlet y = scan(t: T) { next h = h + x[T: t]  yield h }",
+     "state h: [B, D] = 0\nlet y = scan(t: T) { carry c: [B, D] = h  next c = c + x[T: t]  yield c }\nnext h = y[T: T - 1]"},
     {"T0408", "a state that would be set twice",
      "A state has one new value per step: one `next` in its body, and one call of its layer; a second instance is a second "
      "`use`. The rounds of a loop, the places of a scan and the layers of a stack that share one hand it on to each other.",
@@ -242,7 +253,9 @@ static constexpr ExplainPage kCompiler[] = {
      "of both or with two vectors chosen by a condition, of tables of scores, of scores that lie in memory (an input, a "
      "contraction of vectors of pairs), and of functions of the distance and the head, each with factors of the head, the query "
      "or the key; or one elementwise function of such a sum. This one has another term, "
-     "which the notes name with the entries; it is computed as written, and its scores take the bytes the notes state.",
+     "which the notes name with the entries; it is computed as written, and its scores take the bytes the notes state. A "
+     "contraction of a query with keys is over one axis, the width of a head: dot[H, E](q, k) leaves no heads, and is fused over "
+     "their product, q[H * E -> D].",
      "score bias = slope * expand[H](real(i * j))", "score bias = slope * expand[H](real(i - j))"},
     {"T0903", "computed in simpler ops",
      "The target (`--target`) has no kernel for an op that comes of this line, such as a fused attention, or has none for its "

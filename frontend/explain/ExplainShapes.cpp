@@ -32,7 +32,11 @@ static constexpr ExplainPage kShapes[] = {
      "Every index is proved to stay inside its axis for all sizes, by interval arithmetic and then Presburger arithmetic under "
      "the mask or the `where` around it. The message shows the range of the index and, where there is one, a concrete example "
      "that leaves the axis. Ways out: a mask that hides the bad places, clip(i, 0, N - 1), a declared bound (index(N)), or a "
-     "longer axis. A value that is not linear in places and sizes has no known range; clip gives it one.",
+     "longer axis. A value that is not linear in places and sizes has no known range; clip gives it one. Places count from 0, "
+     "and "
+     "the last one is T - 1; the one before every place is window[T -> T * K](x, pad = (1, 0))[K: 0] with dim K = 2, and in a "
+     "scan "
+     "what a carry hands on.",
      "attend(i: T, j: S) {\n  score position = dot[E](q, r[P: M + i - j])\n  value v\n}",
      "attend(i: T, j: S) {\n  score position = dot[E](q, r[P: M + i - j])\n  mask  j <= M + i\n  value v\n}"},
     {"T0208", "a slice that can leave its axis",

@@ -71,7 +71,9 @@ static constexpr ExplainPage kSyntax[] = {
      "let y = x +\nlet z = f(x, )", "let y = x + 1\nlet z = f(x)"},
     {"T0018", "name expected",
      "A name begins with a letter or '_', goes on with letters, digits and '_', and is no keyword. Axes are names, too, also "
-     "those of a fixed size; in layers '..' stands for any further axes.",
+     "those of a fixed size; in layers '..' stands for any further axes. In brackets behind a value each place has its axis, "
+     "x[T: "
+     "0], a slice one that it forms, x[T: 1 .. T -> S], and axes that are not named stay whole.",
      "in image: [B, 3, Y, X]", "dim C = 3\nin image: [B, C, Y, X]"},
     {"T0019", "type expected",
      "A type is a list of axes, [B, T, D], for real numbers, or an element type with optional axes: index(V)[B, T], bool[B], "

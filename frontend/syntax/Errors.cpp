@@ -1,5 +1,6 @@
 // Messages for text that the grammar does not accept. Where parsing goes on behind it: Recovery.cpp.
 #include "frontend/syntax/Errors.h"
+#include "frontend/syntax/Foreign.h"
 #include <algorithm>
 
 namespace tenon::syntax {
@@ -41,6 +42,11 @@ void suggest(Diagnostic &diagnostic, const Lexeme &found, const std::vector<std:
   std::string near = nearest(std::string(found.text()), words);
   if (!near.empty())
     diagnostic.notes.push_back({"help", "did you mean " + quoted(near) + "?"});
+}
+
+void help(Diagnostic &diagnostic, std::string text) {
+  if (!text.empty())
+    diagnostic.notes.push_back({"help", std::move(text)});
 }
 
 struct Suggestion {
@@ -160,8 +166,7 @@ void reportClosing(ParserState &state, const Lexeme &found, const char *where, c
   Diagnostic &diagnostic = state.mistake("T0020", place, "expected " + expected + ", found " + describe(found));
   if (bracket)
     diagnostic.related.push_back({state.range(bracket, bracket + 1), "opened here"});
-  if (close == ']' && bracket && bracket + 1 == found.begin && found.kind == LexemeKind::Number)
-    diagnostic.notes.push_back({"help", "axes are names; give the size one: config C = ..."});
+  help(diagnostic, insteadOfClosing(state, found, close, bracket));
 }
 
 static bool followsBrace(const char *begin, const char *at) {
@@ -184,7 +189,10 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
                       isStart(found, state.end) ? "this can only stand inside a model, a layer or a function" : "");
     if (std::string_view rest(found.begin, size_t(state.end - found.begin)); rest.starts_with("//") || rest.starts_with("/*"))
       diagnostic.notes.push_back({"help", "comments begin with '#'"});
-    suggest(diagnostic, found, kItemWords);
+    else if (std::string instead = insteadOfStatement(state, found, fresh); !instead.empty())
+      help(diagnostic, instead);
+    else
+      suggest(diagnostic, found, kItemWords);
   } else if (expected == elementName(ListKind::Settings)) {
     state.mistake("T0016", place, "expected a setting or '}', found " + describe(found), "settings are written: key = value");
   } else if (expected == elementName(ListKind::AttendItems)) {
@@ -202,6 +210,8 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
       diagnostic.notes.push_back({"help", "comments begin with '#'"});
     else if (found.is("="))
       diagnostic.notes.push_back({"help", "'==' compares; '=' stands only behind the name that is given a value"});
+    else if (std::string instead = insteadOfStatement(state, found, fresh); !instead.empty())
+      return help(diagnostic, instead);
     else if (fresh && lex(found.end, state.end).is("="))
       diagnostic.notes.push_back({"help", "a value gets its name with: let " + std::string(found.text()) + " = ..."});
     else if (!fresh && found.is(","))
@@ -249,18 +259,7 @@ void reportPlain(ParserState &state, const Lexeme &found, const char *where, con
     return;
   }
   Diagnostic &diagnostic = state.mistake(code.c_str(), place, "expected " + expected + ", found " + describe(found));
-  if (expected == "an axis" && found.kind == LexemeKind::Number)
-    diagnostic.notes.push_back({"help", "axes are names; give the size one: dim C = " + std::string(found.text())});
-  if (code == "T0017" && found.is("="))
-    diagnostic.notes.push_back({"help", "'==' compares two values"});
-  if (code == "T0017" && found.is("*"))
-    diagnostic.notes.push_back({"help", "a power is written with '^'"});
-  if (code == "T0021" && found.is("=="))
-    diagnostic.notes.push_back({"help", "'=' gives a value; '==' compares"});
-  if (code == "T0021" && found.is(":"))
-    diagnostic.notes.push_back({"help", "only let, in, param, state and carry declare a type with ':'"});
-  if (code == "T0024" && found.is("{"))
-    diagnostic.notes.push_back({"help", "layers and functions declare what they return: layer L(x: [B, T]) -> [B, T] { ... }"});
+  help(diagnostic, expected == "an axis" ? insteadOfAxis(state, found) : insteadOfPlain(state, found, expected));
 }
 
 } // namespace

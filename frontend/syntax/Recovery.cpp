@@ -14,7 +14,7 @@ bool startsElement(const ParserState &state, ListKind kind, const Lexeme &l, int
   bool statement = startsStatement(word) || startsMetric(l, state.end);
   switch (kind) {
   case ListKind::Statements:
-    return statement && !key && (round == 0 || fresh);
+    return statement && !key && (round == 0 || fresh) && (fresh || word != "in"); // for i in range(3)
   case ListKind::AttendItems:
     return fresh && (startsAttendItem(word) || (statement && !key));
   case ListKind::Settings:

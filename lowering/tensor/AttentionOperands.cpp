@@ -19,40 +19,85 @@ AffineExpr sizeAt(const Labelled &x, int64_t label) {
   return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()];
 }
 
+static constexpr char kOtherRows[] =
+    "the tables of two terms are not seen to have the same rows; what is done to rows is done to "
+    "the table first, as in (3 * b)[R: ..] for 3 * b[R: ..]";
+
+/// The larger of two numbers of rows; null where they differ and the run brings one of them.
+static AffineExpr longer(AffineExpr a, AffineExpr b) {
+  auto x = dyn_cast<AffineConstantExpr>(a), y = dyn_cast<AffineConstantExpr>(b);
+  return a == b ? a : x && y ? (x.getValue() < y.getValue() ? b : a) : AffineExpr();
+}
+
+/// `table` with `rows` rows, of which the own ones begin at `first` and the others are 0.
+Value ScoreReader::padded(const Labelled &table, AffineExpr first, AffineExpr rows) {
+  auto type = tensorOf(table.value);
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  const int64_t dim = llvm::find(table.labels, kPlace) - table.labels.begin();
+  sizes[dim] = rows;
+  return PadOp::create(builder, table.value.getLoc(), space.type(sizes, type.getElementType()), table.value,
+                       builder.getI64IntegerAttr(dim), sizeAttribute(first, space.dimCount()));
+}
+
 /// Tables at the same place keep their rows; those at another one get rows behind them, so that a score is the sum of the rows at
-/// all places.
+/// all places. Of a place there are as many as the longest of its tables has, so that no table has rows of the place behind it.
 std::string ScoreReader::computePlaces(ArrayRef<std::pair<Read *, Labelled *>> reads) {
-  SmallVector<std::pair<const Read *, AffineExpr>> firsts; // the first read of each place, and where its rows begin
-  AffineExpr rows = getAffineConstantExpr(0, builder.getContext());
+  struct Place {
+    const Read *first;
+    AffineExpr rows, begin;
+  };
+  SmallVector<Place> found;
+  auto placeOf = [&](const Read &read) {
+    return llvm::find_if(found, [&](const Place &known) { return samePlace(*known.first, read); });
+  };
   for (auto [read, table] : reads) {
-    if (llvm::any_of(firsts, [&, read = read](auto &known) { return samePlace(*known.first, *read); }))
-      continue;
-    if (!read->index.value)
-      computed.read(read->place->forms[0], space.size(kQuery), space.size(kKey), rows);
-    else if (std::string why = computed.read(read->index, rows); !why.empty())
+    auto *known = placeOf(*read);
+    if (known == found.end())
+      found.push_back({read, sizeAt(*table, kPlace), {}});
+    else if (known->rows = longer(known->rows, sizeAt(*table, kPlace)); !known->rows)
+      return kOtherRows;
+  }
+  AffineExpr rows = getAffineConstantExpr(0, builder.getContext());
+  for (Place &each : found) {
+    each.begin = rows;
+    if (!each.first->index.value)
+      computed.read(each.first->place->forms[0], space.size(kQuery), space.size(kKey), rows);
+    else if (std::string why = computed.read(each.first->index, rows); !why.empty())
       return why;
-    firsts.push_back({read, rows});
-    rows = simplifyAffineExpr(rows + sizeAt(*table, kPlace), space.dimCount(), 0);
+    rows = simplifyAffineExpr(rows + each.rows, space.dimCount(), 0);
   }
   if (auto number = dyn_cast<AffineConstantExpr>(rows); !positions.empty() && !(number && number.getValue() <= kMostRows))
     return "not supported yet: tables of vectors with more than " + std::to_string(kMostRows) + " rows, or a symbolic dim, at " +
            kNoDistance;
-  if (firsts.size() == 1)
+  if (found.size() == 1)
     return {};
-  std::map<std::pair<void *, void *>, Value> padded; // a table that two terms read stays one
+  std::map<std::pair<void *, void *>, Value> made; // a table that two terms read stays one
   for (auto [read, table] : reads) {
-    auto *known = llvm::find_if(firsts, [&, read = read](auto &each) { return samePlace(*each.first, *read); });
-    auto type = tensorOf(table->value);
-    SmallVector<AffineExpr> sizes = sizesOf(type);
-    const int64_t dim = llvm::find(table->labels, kPlace) - table->labels.begin();
-    sizes[dim] = rows;
-    Value &made = padded[{table->value.getAsOpaquePointer(), const_cast<void *>(known->second.getAsOpaquePointer())}];
-    if (!made)
-      made = PadOp::create(builder, table->value.getLoc(), space.type(sizes, type.getElementType()), table->value,
-                           builder.getI64IntegerAttr(dim), sizeAttribute(known->second, space.dimCount()));
-    table->value = made;
+    const AffineExpr begin = placeOf(*read)->begin;
+    Value &known = made[{table->value.getAsOpaquePointer(), const_cast<void *>(begin.getAsOpaquePointer())}];
+    if (!known)
+      known = padded(*table, begin, rows);
+    table->value = known;
   }
   return {};
+}
+
+/// Tables that are read at the same place have as many rows as the longest: an index that is inside of all of them reads none of
+/// those behind the end of another one.
+bool ScoreReader::alignRows(ArrayRef<std::pair<Read *, Labelled *>> reads) {
+  places = sizeAt(*reads.front().second, kPlace);
+  for (auto [read, table] : reads)
+    if (places = longer(places, sizeAt(*table, kPlace)); !places)
+      return false;
+  std::map<void *, Value> made; // a table that two terms read stays one
+  for (auto [read, table] : reads)
+    if (sizeAt(*table, kPlace) != places) {
+      Value &known = made[table->value.getAsOpaquePointer()];
+      if (!known)
+        known = padded(*table, getAffineConstantExpr(0, builder.getContext()), places);
+      table->value = known;
+    }
+  return true;
 }
 
 std::string ScoreReader::findPlace() {
@@ -78,13 +123,8 @@ std::string ScoreReader::findPlace() {
       if (!read->byDistance)
         *table = distances.ordered(*table, kPlace, distances.along(read->index), read->clamp);
   }
-  for (auto [read, table] : reads) {
-    AffineExpr rows = sizeAt(*table, kPlace);
-    if (places && places != rows)
-      return "the tables of two terms are not seen to have the same rows; what is done to rows is done to the table first, as in "
-             "(3 * b)[R: ..] for 3 * b[R: ..]";
-    places = rows;
-  }
+  if (!alignRows(reads))
+    return kOtherRows;
   space.setSize(kPlace, places);
   return {};
 }

@@ -60,6 +60,17 @@ static bool contractsOne(DotOp dot) {
   return contracted(dot.getALabels()) == 1 && contracted(dot.getBLabels()) == 1;
 }
 
+/// Why one of several dimensions, or of none, is no term.
+static std::string whyContracts(DotOp dot) {
+  const int64_t rank = tensorOf(dot.getY()).getRank();
+  const auto count = llvm::count_if(dot.getALabels(), [&](int64_t label) { return label >= rank; });
+  if (count == 0)
+    return "it contracts no axis: the width of queries and keys is contracted, as in dot[E](q, k)";
+  return "it contracts " + std::to_string(count) +
+         " axes, the heads as well: dot[E](q, k) gives each head its scores; where all heads "
+         "have the same, merge the axes of both sides, q[H * E -> D] and k[H * E -> D], and contract D";
+}
+
 /// The choice between numbers 1 and 0, and which of them stands first.
 static std::optional<bool> isTruthAsNumber(SelectOp choice) {
   std::optional<double> yes = constantOf(choice.getA()), no = constantOf(choice.getB());
@@ -210,7 +221,7 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
 std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weight &weight) {
   const Labelled score{dot.getY(), Labels(labels)};
   if (!contractsOne(dot))
-    return isStored(score) ? addPairs(score, weight) : "it contracts other than one dimension";
+    return isStored(score) ? addPairs(score, weight) : whyContracts(dot);
   Labelled a = operandOf(dot.getA(), dot.getALabels(), labels), b = operandOf(dot.getB(), dot.getBLabels(), labels);
   if (a.has(kKey))
     std::swap(a, b);

@@ -103,6 +103,8 @@ private:
   /// for each its own rows of one table.
   std::string findPlace();
   std::string computePlaces(llvm::ArrayRef<std::pair<Read *, Labelled *>> reads);
+  mlir::Value padded(const Labelled &table, mlir::AffineExpr first, mlir::AffineExpr rows);
+  bool alignRows(llvm::ArrayRef<std::pair<Read *, Labelled *>> reads);
   static bool sharesSide(llvm::ArrayRef<Pair> pairs);
   std::string joinContents(llvm::ArrayRef<Labels> ofQuery, llvm::ArrayRef<Labels> ofKey);
   std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a,

@@ -244,9 +244,18 @@ bool tryVocabulary(Random &random, const std::string &folder) {
 
 namespace {
 
+/// `span_corruption` has sides of lengths of their own.
 Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t symbols) {
   using runtime::DataType;
   Entry entry;
+  if (task == "span_corruption") {
+    entry.add("src", DataType::I32, {B, T}, symbols);
+    entry.add("src_len", DataType::I32, {B}, T + 1);
+    entry.add("tgt", DataType::I32, {B, 2 * K}, symbols);
+    entry.add("tgt_len", DataType::I32, {B}, 2 * K + 1);
+    entry.add("label", DataType::I32, {B, 2 * K}, symbols);
+    return entry;
+  }
   entry.add("ids", DataType::I32, {B, T}, symbols);
   const bool permuted = task == "permutation_lm";
   const bool replaced = task == "rtd";
@@ -277,10 +286,10 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
 
 /// A text through every task; accepted: batches came out.
 bool tryText(Random &random, const std::string &folder) {
-  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream",  "lm_blocks", "permutation_lm", "mlm_nsp",
-                               "rtd",         "ernie_masks", "mlm_blocks", "unilm",     "reorder",        "distances"};
+  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp",        "rtd",
+                               "ernie_masks", "mlm_blocks",  "unilm",     "reorder",   "distances",      "span_corruption"};
   data::TaskSettings settings;
-  settings.name = tasks[random.below(12)];
+  settings.name = tasks[random.below(13)];
   settings.seed = random.next();
   settings.reuse = static_cast<int64_t>(random.below(6));
   settings.bothWays = random.below(2);
@@ -294,9 +303,17 @@ bool tryText(Random &random, const std::string &folder) {
   writeAll(folder + "/text", text);
   if (settings.name == "char_stream" || random.below(4) == 0)
     settings.unit = data::Unit::Characters;
-  if (random.below(4) == 0) {
+  const bool corrupts = settings.name == "span_corruption";
+  if (random.below(4) == 0 || corrupts) {
     settings.vocabulary = folder + "/words";
-    writeAll(settings.vocabulary, kSymbols);
+    std::string symbols = kSymbols;
+    for (uint64_t i = 0, sentinels = corrupts ? random.below(8) : 0; i < sentinels; ++i)
+      symbols += concat("<extra_id_", i, ">\n");
+    writeAll(settings.vocabulary, symbols);
+  }
+  if (corrupts) {
+    settings.rate = 0.05 * static_cast<double>(1 + random.below(18));
+    settings.meanSpan = static_cast<double>(1 + random.below(4));
   }
   std::unique_ptr<data::DataTask> task;
   const data::Part part = random.below(2) ? data::Part::Training : data::Part::HeldOut;

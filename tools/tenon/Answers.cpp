@@ -9,7 +9,8 @@ namespace {
 
 /// The outputs of an entry that says where answers may stand, and their values for the batch of its last run. Either `first` and
 /// `last` are scores of all places, [B, T], or they are the best places, whole numbers [B, N] and [B, N, M], whose scores are
-/// `first_score` and `last_score`. `none` [B]: that there is no answer.
+/// `first_score` and `last_score`. `none` [B]: that there is no answer. Axes are those of the input `ids` [B, T] by their names,
+/// too: with as many rows as places another order of them would fit.
 class AnswerOutputs {
 public:
   static bool has(const runtime::EntryInfo &entry) { return find(entry, "first") >= 0 && find(entry, "last") >= 0; }
@@ -20,32 +21,38 @@ public:
     T = places;
     const std::vector<int64_t> shape = shapeOf("first");
     listed = !isReal(typeOf("first"));
+    const std::vector<runtime::TensorInfo> &outputs = context.entry().outputs;
+    const Axes text = axesOf(context.entry().inputs, "ids"), own = axesOf(outputs, "first");
+    const Axes rows = text.empty() ? Axes() : Axes{text.front()};
     Status status;
     if (!listed)
-      status = checkOutput("first", "a real number for each place of each row", shape.size() == 2 && shape[1] == T);
+      status = checkOutput("first", "a real number for each place of each row", shape.size() == 2 && shape[1] == T, text);
     else
-      status = checkOutput("first", "whole numbers for each row", shape.size() == 2 && typeOf("first") == runtime::DataType::I32);
+      status = checkOutput("first", "whole numbers for each row", shape.size() == 2 && typeOf("first") == runtime::DataType::I32,
+                           rows, own.size() == 2 ? own.back() : "");
     if (status.failed())
       return status;
     B = shape[0];
     N = shape[1];
     if (!listed) {
-      status =
-          checkOutput("last", "a real number for each place of each row", shapeOf("last") == shape && isReal(typeOf("last")));
+      status = checkOutput("last", "a real number for each place of each row", shapeOf("last") == shape && isReal(typeOf("last")),
+                           text);
     } else {
       const std::vector<int64_t> last = shapeOf("last");
       M = last.empty() ? 0 : last.back();
+      const Axes all = axesOf(outputs, "last");
       status = checkOutput("last", "whole numbers for each place of `first`",
-                           last == std::vector<int64_t>{B, N, M} && typeOf("last") == runtime::DataType::I32);
+                           last == std::vector<int64_t>{B, N, M} && typeOf("last") == runtime::DataType::I32, own,
+                           all.size() == 3 ? all.back() : "");
       for (const char *name : {"first", "last"})
         if (const std::string score = std::string(name) + "_score"; status.ok())
           status = checkOutput(score, concat("a real number for each place of `", name, "`"),
-                               shapeOf(score) == shapeOf(name) && isReal(typeOf(score)));
+                               shapeOf(score) == shapeOf(name) && isReal(typeOf(score)), axesOf(outputs, name));
     }
     judges = find(context.entry(), "none") >= 0;
     if (status.ok() && (judges || (listed && mustJudge)))
       status = checkOutput("none", "a real number for each row: that there is no answer",
-                           shapeOf("none") == std::vector<int64_t>{B} && isReal(typeOf("none")));
+                           shapeOf("none") == std::vector<int64_t>{B} && isReal(typeOf("none")), rows);
     return status;
   }
 
@@ -82,6 +89,20 @@ public:
   int64_t rows() const { return B; }
 
 private:
+  using Axes = std::vector<std::string>;
+  /// Of a tensor, by name; empty where there is none, or `ids` is no text of two axes.
+  static Axes axesOf(const std::vector<runtime::TensorInfo> &all, const std::string &name) {
+    for (const runtime::TensorInfo &each : all)
+      if (each.name == name)
+        return name == "ids" && each.axes.size() != 2 ? Axes() : each.axes;
+    return {};
+  }
+  static std::string listOf(const Axes &axes) {
+    std::string list;
+    for (const std::string &axis : axes)
+      list += (list.empty() ? "" : ", ") + axis;
+    return list;
+  }
   /// The number of an output, or -1.
   static int find(const runtime::EntryInfo &entry, const std::string &name) {
     for (size_t i = 0; i < entry.outputs.size(); ++i)
@@ -98,10 +119,19 @@ private:
   }
   runtime::DataType typeOf(const std::string &name) const { return tensor(name) ? tensor(name)->type : runtime::DataType::Bool; }
 
-  Status checkOutput(const std::string &name, const std::string &what, bool fits) const {
-    return fits ? Status()
-                : inputError("the output '", name, "' of the entry ", context.entry().name, " must be ", what,
-                             ", for answers to be found", tensor(name) ? "" : "; there is none");
+  /// `axes`: those it has to have by name, `last` behind them; empty: not known.
+  Status checkOutput(const std::string &name, const std::string &what, bool fits, Axes axes, const std::string &last = "") const {
+    const Axes has = axesOf(context.entry().outputs, name);
+    const bool areKnown = !axes.empty();
+    if (!last.empty())
+      axes.push_back(last);
+    if (fits && (!areKnown || axes == has))
+      return {};
+    return inputError("the output '", name, "' of the entry ", context.entry().name, " must be ", what,
+                      ", for answers to be found",
+                      !tensor(name) ? "; there is none"
+                      : fits        ? concat("; its axes are [", listOf(has), "], and have to be [", listOf(axes), "]")
+                                    : "");
   }
 
   Status read(int output, std::vector<double> &all) {

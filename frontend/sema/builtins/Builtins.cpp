@@ -120,6 +120,29 @@ Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vec
   return (this->*handlers().at(name))(call);
 }
 
+/// How a function with axes is called.
+static std::string formOf(const std::string &name) {
+  static const std::map<std::string, const char *> others = {{"concat", "concat[A + B -> C](a, b)"},
+                                                             {"cross_entropy", "cross_entropy[V](logits, labels)"},
+                                                             {"dot", "dot[D](x, w), with the axes that are summed"},
+                                                             {"expand", "expand[T](x)"},
+                                                             {"full", "full[B, T](0.0)"},
+                                                             {"iota", "iota[T]()"},
+                                                             {"normalize", "normalize[D](x, eps = 1e-5)"},
+                                                             {"put", "put[S: at](x, v)"},
+                                                             {"sinusoid", "sinusoid[P, D]()"},
+                                                             {"size", "size[T]()"},
+                                                             {"top", "top[V -> K](x)"},
+                                                             {"window", "window[T -> W * K](x)"}};
+  auto found = others.find(name);
+  return found == others.end() ? name + "[D](x)" : found->second;
+}
+
+/// What other libraries call an argument that says along which axis.
+static bool saysAxis(const std::string &keyword) {
+  return keyword == "dim" || keyword == "axis" || keyword == "dims" || keyword == "axes" || keyword == "keepdim";
+}
+
 /// `axes`: 0 none, 1 needed, -1 allowed.
 bool Checker::arity(const Call &call, size_t least, size_t most, std::initializer_list<const char *> keywords, int axes) {
   bool ok = true;
@@ -130,7 +153,7 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
                           call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " +
                               std::to_string(call.arguments.size()));
     if (mistake && axes != 0 && call.axisOps->empty() && call.arguments.size() > most)
-      mistake->notes.push_back({"help", "axes stand in brackets, as in " + call.name + "[D](x)"});
+      mistake->notes.push_back({"help", "axes stand in brackets, as in " + formOf(call.name)});
     ok = false;
   }
   for (auto &keyword : call.keywords) {
@@ -147,7 +170,8 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
       for (auto &name : names)
         all += (all.empty() ? "" : ", ") + name;
       const size_t given = call.arguments.size() + 1;
-      mistake->notes.push_back({"help", !all.empty() ? "its keywords: " + all
+      mistake->notes.push_back({"help", axes != 0 && saysAxis(keyword.name) ? "axes stand in brackets: " + formOf(call.name)
+                                        : !all.empty()                      ? "its keywords: " + all
                                         : given <= most
                                             ? call.name + " has no keywords: give the value as argument " + std::to_string(given)
                                             : call.name + " has no keywords"});
@@ -160,7 +184,10 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
   }
   if (axes == 1 && call.axisOps->empty()) {
     auto *mistake = error("T0216", call.nameRange, call.name + " needs its axes: " + call.name + "[...](...)");
-    if (mistake && !call.arguments.empty() && call.arguments[0].isTensor() && !graph.axes(call.arguments[0].node).empty()) {
+    if (const std::string form = formOf(call.name); mistake && form != call.name + "[D](x)") {
+      mistake->notes.push_back({"help", "it is written: " + form});
+    } else if (mistake && !call.arguments.empty() && call.arguments[0].isTensor() &&
+               !graph.axes(call.arguments[0].node).empty()) {
       const std::string last = axisName(graph.axes(call.arguments[0].node).back());
       mistake->notes.push_back({"help", "along " + last + ", which is the last one of " + text(call.arguments[0].node) + ": " +
                                             call.name + "[" + last + "](...)"});
@@ -284,6 +311,12 @@ Value Checker::minMaxBuiltin(const Call &call) {
   }
   if (call.arguments.size() != 2)
     return reduceBuiltin(call);
+  if (!call.axisOps->empty()) {
+    errorWith("T0216", (*call.axisOps)[0].range, call.name + " of two values compares them place by place and takes no axes",
+              call.name + "(" + call.name +
+                  "[T](x), 2) is that of the largest of T and 2; the K largest of an axis are top[T -> K](x)");
+    return poison();
+  }
   if (!arity(call, 2, 2, {}, 0))
     return poison();
   bool isMax = call.name == "max";

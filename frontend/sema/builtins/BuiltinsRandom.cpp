@@ -1,5 +1,6 @@
 // Built-in functions that draw: dropout, sample, the distributions of initializers.
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/builtins/Distributions.h"
 #include <cmath>
 
 namespace tenon::sema {
@@ -118,34 +119,58 @@ void helpDraw(Diagnostic *mistake, const Value &value) {
         {"help", "a distribution is how a param or state starts; normal[B, D](1) draws a number for each place"});
 }
 
+namespace {
+/// (mean, deviation) or (low, high), beside the spread around 0 alone.
+bool hasMiddle(const std::string &name) { return name == "normal" || name == "trunc_normal" || name == "uniform"; }
+} // namespace
+
 Value Checker::distributionBuiltin(const Call &call) {
   const bool isDrawn = call.name == "normal" || call.name == "uniform" || call.name == "gumbel";
   const bool plain = isDrawn || call.name == "trunc_normal";
-  if (!arity(call, plain ? 1 : 0, 1, {}, isDrawn ? -1 : 0))
+  if (!arity(call, plain ? 1 : 0, hasMiddle(call.name) ? 2 : 1, {}, isDrawn ? -1 : 0))
     return poison();
   if (call.name == "gumbel" && call.axisOps->empty()) {
     if (auto *mistake = error("T0216", call.range, "gumbel draws a number for each place of the axes that it names"))
       mistake->notes.push_back({"help", "gumbel[B, V](1) has axes B and V"});
     return poison();
   }
-  auto distribution = std::make_shared<Distribution>();
-  distribution->kind = call.name;
+  std::vector<double> numbers;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     auto number = staticReal(call.arguments[i], call.ranges[i], "the argument of " + call.name);
     if (!number)
       return poison();
-    if (*number < 0) {
-      error("T0311", call.ranges[i], "the spread of " + call.name + " is never negative, this is " + text(call.arguments[i]));
+    numbers.push_back(*number);
+  }
+  double middle = 0;
+  if (numbers.size() == 2 && call.name == "uniform") {
+    if (numbers[0] > numbers[1]) {
+      error("T0311", call.range,
+            "uniform(low, high) has its lower bound first, these are " + text(call.arguments[0]) + " and " +
+                text(call.arguments[1]));
       return poison();
     }
-    distribution->arguments.push_back(*number);
+    middle = numbers[0] / 2 + numbers[1] / 2;
+    numbers = {numbers[1] / 2 - numbers[0] / 2};
+  } else if (numbers.size() == 2) {
+    middle = numbers[0];
+    numbers = {numbers[1]};
   }
-  if (!call.axisOps->empty())
-    return drawBuiltin(call, distribution->arguments[0]);
+  if (!numbers.empty() && numbers[0] < 0) {
+    error("T0311", call.ranges.back(),
+          "the spread of " + call.name + " is never negative, this is " + text(call.arguments.back()));
+    return poison();
+  }
+  if (!call.axisOps->empty()) {
+    const Value drawn = drawBuiltin(call, numbers[0]);
+    if (middle == 0 || !drawn.isTensor())
+      return drawn;
+    const NodeId around = graph.expand(graph.real(middle), graph.axes(drawn.node), call.range);
+    return Value::ofTensor(graph.elementwise(Op::Add, {drawn.node, around}, Element::Real, call.range));
+  }
   Value value;
   value.kind = Value::Kind::Distribution;
-  value.distribution = distribution;
-  return value;
+  value.distribution = std::make_shared<Distribution>(Distribution{call.name, numbers});
+  return middle == 0 ? value : withDistribution("+", value, Value::ofReal(middle)).value_or(poison());
 }
 
 } // namespace tenon::sema

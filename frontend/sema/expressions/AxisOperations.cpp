@@ -54,7 +54,11 @@ Value Checker::axisOperations(Scope *scope, const ast::Expr &expression) {
         return poison();
     if (!op.low) {
       if (op.to.empty()) {
-        error("T0216", op.range, "an axis operation needs \"-> axis\" or \": index\"");
+        errorWith("T0216", op.range, "an axis operation needs \"-> axis\" or \": index\"",
+                  expression.axisOps.size() > 1
+                      ? "functions go by the names of axes; where their order matters a type sets it: let "
+                        "y: [B, T, D] = x"
+                      : "x[T: 0] takes a place of T, x[T -> S] renames it, sum[T](x) goes over it");
         return poison();
       }
       node = renameAxes(node, *from, *to, op);
@@ -144,6 +148,36 @@ static NodeId keptInside(Graph &graph, NodeId index, const Size &limit, const st
   return graph.elementwise(Op::Max, {most, graph.integer(0)}, Element::Int, range);
 }
 
+/// What x[T: -1] and x[T: t - 1] are written for in other languages; empty: neither of them.
+static std::string placeMeant(const Graph &graph, NodeId index, const std::string &axis) {
+  const Node &node = graph[index];
+  auto constant = [&](NodeId id) -> std::optional<int64_t> {
+    const Node &number = graph[id];
+    if (number.op != Op::Constant || number.type.element != Element::Int)
+      return std::nullopt;
+    return number.integer;
+  };
+  if (auto place = constant(index); place && *place < 0)
+    return "places count from 0: " + axis + " - " + std::to_string(-*place) +
+           (*place == -1 ? " is the last one"
+                         : " counts from the end, under `require " + axis + " >= " + std::to_string(-*place) + "`");
+  if (node.op != Op::Add && node.op != Op::Sub)
+    return "";
+  const std::optional<int64_t> by = constant(node.operands[1]);
+  const int64_t back = !by ? 0 : node.op == Op::Sub ? *by : -*by;
+  const Op of = graph[node.operands[0]].op;
+  if (back == 0 || (of != Op::Iota && of != Op::Depth))
+    return "";
+  const std::string count = std::to_string(std::abs(back) + 1);
+  const std::string wide = "with `dim K = " + count + "`, window[" + axis + " -> " + axis + " * K](x, pad = " +
+                           (back > 0 ? "(" + std::to_string(back) + ", 0))[K: 0]"
+                                     : "(0, " + std::to_string(-back) + "))[K: " + std::to_string(-back) + "]") +
+                           " has it at every place, and 0 beyond the " + (back > 0 ? "first" : "last");
+  if (of == Op::Depth && back == 1)
+    return "a carry hands on what stood at the place before: `next last = x[" + axis + ": t]`; " + wide;
+  return wide;
+}
+
 bool Checker::inRange(NodeId &index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
                       const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis,
                       bool *clamp) {
@@ -182,6 +216,8 @@ bool Checker::inRange(NodeId &index, const Size &limit, const std::vector<NodeId
       mistake->notes.push_back({"note", "the proof was given up: it has too many cases"});
     else if (!conditions.empty())
       mistake->notes.push_back({"note", "the masks and conditions around it do not exclude this"});
+    else if (std::string meant = axis && !empty ? placeMeant(graph, index, axisName(*axis)) : ""; !meant.empty())
+      mistake->notes.push_back({"help", meant});
     else if (highest && !empty && !proof.range.empty())
       mistake->notes.push_back({"help", "max(0, min(.., " + text(*highest) + ")) around it takes the nearest place there is"});
   }

@@ -143,6 +143,12 @@ Value Checker::call(Scope *scope, const ast::Expr &expression) {
             function.instance->name + " is a single layer; axes stand where it is used, not where it is called");
       return poison();
     }
+    if (const ast::AxisOp &op = (*axisOps)[0]; axisOps->size() == 1 && op.low) { // blocks[N: 0](x)
+      const std::string axis = op.from[0].name.text, results = function.instance->name + "[" + axis + "](x)";
+      errorWith("T0412", op.range, "the results of every step stand along a plain axis: " + results,
+                "one of them is picked behind the call: " + results + "[" + axis + ": 0]");
+      return poison();
+    }
     history = onlyAxis(scope, *axisOps, "the results of every step");
     if (!history)
       return poison();

@@ -24,6 +24,12 @@ bool Checker::takes(const ast::Callable &callable, const char *code, size_t decl
       error(code, range, callable.name.text + " takes " + plural(declared, word) + ", given are " + std::to_string(given));
   if (mistake)
     mistake->related.push_back({callable.name.range, "declared here"});
+  if (std::string axes; mistake && code == std::string("T0402")) {
+    for (const ast::Formal &formal : callable.formals)
+      axes += (axes.empty() ? "" : ", ") + formal.name.text + (formal.output ? " -> " + formal.output->text : "");
+    mistake->notes.push_back({"help", declared == 0 ? "none stand in brackets: " + callable.name.text
+                                                    : "as it declares them: " + callable.name.text + "[" + axes + "]"});
+  }
   return false;
 }
 

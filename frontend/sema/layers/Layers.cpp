@@ -1,5 +1,6 @@
 // Calls of used layers and functions: once for the same arguments, in the same place.
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/statements/Foreign.h"
 #include <algorithm>
 #include <utility>
 
@@ -202,13 +203,18 @@ Value Checker::member(Scope *scope, const ast::Expr &expression) {
   if (base.isPoison())
     return poison();
   if (base.kind != Value::Kind::Instance) {
-    error("T0110", expression.opRange, "." + expression.text + " needs a used layer before it, this is " + text(base));
+    auto *mistake =
+        error("T0110", expression.opRange, "." + expression.text + " needs a used layer before it, this is " + text(base));
+    if (const std::string here = insteadOfMember(expression.text); mistake && !here.empty())
+      mistake->notes.push_back({"help", "here this is " + here});
     return poison();
   }
   Instance &instance = *base.instance;
   if (instance.repeat == ast::Stmt::Repeat::Stack) {
-    error("T0110", expression.opRange,
-          instance.name + " is a stack: it has one " + expression.text + " per layer, none of them has a name here");
+    errorWith("T0110", expression.opRange,
+              instance.name + " is a stack: it has one " + expression.text + " per layer, none of them has a name here",
+              "what all layers share is declared outside of them, and given by a keyword: stack[N] " +
+                  instance.layer->callable->name.text + "[..](" + expression.text + " = ..)");
     return poison();
   }
   const ast::Callable &layer = *instance.layer->callable;

@@ -33,7 +33,13 @@ void Checker::scanNext(ScanState &state, const ast::Stmt &statement, const std::
     std::string known;
     for (auto &[name, place] : state.carryOf)
       known += (known.empty() ? "its carries: " : ", ") + name;
-    if (state.ok)
+    if (state.ok && state.outer->frame->states.count(statement.name.text))
+      errorWith("T0407", statement.name.range, statement.name.text + " is a state, and `next` in a scan sets its carries",
+                "a carry begins with it, carry h: [..] = " + statement.name.text +
+                    ", and behind the scan, of the values y that it "
+                    "yields, `next " +
+                    statement.name.text + " = y[T: T - 1]`");
+    else if (state.ok)
       errorWith("T0407", statement.name.range, "there is no carry " + statement.name.text + " in this scan",
                 known.empty() ? "declare it: carry " + statement.name.text + ": [..] = .." : known);
     state.ok = false;

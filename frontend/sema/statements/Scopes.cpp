@@ -1,5 +1,6 @@
 // Names: lexical lookup of values and axes, lazily evaluated definitions.
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/statements/Foreign.h"
 #include <utility>
 
 namespace tenon::sema {
@@ -81,38 +82,6 @@ std::vector<std::string> Checker::visibleNames(Scope *scope, bool axesOnly) {
     for (auto &name : builtins())
       names.push_back(name);
   return names;
-}
-
-/// What functions of other libraries are called or written here; null: none that is known.
-static const char *insteadOf(const std::string &name) {
-  static const std::map<std::string, const char *> known = {
-      {"False", "false"},
-      {"True", "true"},
-      {"argsort", "the second result of `top[T -> Rank](x)` with `dim Rank = T`"},
-      {"cumprod", "exp(cumsum[T](log(x))) of what is above 0"},
-      {"einsum", "dot[D](x, w): the axes say what is summed"},
-      {"elu", "where(x > 0, x, exp(min(x, 0)) - 1)"},
-      {"full_like", "full[B, T](1.0)"},
-      {"leaky_relu", "max(x, 0.01 * x)"},
-      {"logsigmoid", "-softplus(-x)"},
-      {"logsumexp", "m + log(sum[D](exp(x - m))) with m = stop_gradient(max[D](x))"},
-      {"matmul", "dot[D](x, w): the axes say what is summed"},
-      {"mish", "x * tanh(softplus(x))"},
-      {"norm", "sqrt(sum[D](x * x)), or the layer LayerNorm[D]"},
-      {"one_hot", "real(ids == iota[V]())"},
-      {"ones", "full[B, T](1.0); as initial values = 1"},
-      {"relu6", "clip(x, 0, 6)"},
-      {"pow", "x ^ 2"},
-      {"sign", "where(x > 0, 1.0, where(x < 0, -1.0, 0.0))"},
-      {"sort", "top[T -> Rank](x) with `dim Rank = T`: the values from the largest on, and their places"},
-      {"square", "x ^ 2"},
-      {"std", "sqrt(mean[D]((x - mean[D](x)) ^ 2))"},
-      {"swish", "silu(x)"},
-      {"topk", "top[V -> K](x): values and places"},
-      {"var", "mean[D]((x - mean[D](x)) ^ 2)"},
-      {"zeros", "full[B, T](0.0); as initial values = 0"}};
-  auto found = known.find(name);
-  return found == known.end() ? nullptr : found->second;
 }
 
 /// A statement further down in the text around that defines the name: what a config, a dim or a rate needs has to stand above it.
@@ -265,11 +234,16 @@ std::optional<std::vector<AxisId>> Checker::axesOf(Scope *scope, const ast::Name
     why = name.text + " is no axis: only a `dim`, a whole-number `config` or an axis argument of the layer is";
   if (auto *mistake = error("T0102", name.range, why)) {
     std::string near = nearest(name.text, visibleNames(scope, true));
+    bool ofModel = false;
+    for (const Scope *at = scope; at; at = at->up)
+      ofModel |= at == top;
     if (value)
       mistake->related.push_back({value->range, "defined here"});
     else
-      mistake->notes.push_back(
-          {"help", !near.empty() ? "did you mean " + near + "?" : "dim " + name.text + " = another dim or number makes it one"});
+      mistake->notes.push_back({"help", name.text == "None" ? "an axis is added by expand[T](x)"
+                                        : !near.empty()     ? "did you mean " + near + "?"
+                                        : ofModel           ? "dim " + name.text + " = another dim or number makes it one"
+                                                            : helpOfAxis(name.text)});
   }
   return std::nullopt;
 }

@@ -164,8 +164,12 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
   if (index == ~0u) // refused where it is declared
     return;
   if (graph.entry.states[index].ofModel && !request.training) {
-    error("T0417", statement.range,
-          "state " + name + " has no run-time axis, so it belongs to the model: outside of training it may not change");
+    errorWith("T0417", statement.range,
+              "state " + name + " has no run-time axis, so it belongs to the model: outside of training it may not change",
+              "`next " + name + " = if training then .. else " + name +
+                  "` changes it in training; what a text or a stream goes on "
+                  "with has a run-time axis, such as that of the rows: state " +
+                  name + ": [B, ..]");
     return;
   }
   NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);

@@ -1,6 +1,7 @@
 // Declared types: their axes, and values made to fit them.
 #include "frontend/ElementTypes.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/statements/Foreign.h"
 #include <set>
 
 namespace tenon::sema {
@@ -43,10 +44,11 @@ std::optional<Element> Checker::elementOf(const ast::Type &type) {
     std::vector<std::string> names;
     for (const ElementWord &word : kElementWords)
       names.emplace_back(word.name);
-    std::string near = nearest(type.element, names);
-    mistake->notes.push_back({"help", near.empty() ? "element types are index(n), " +
-                                                         runtime::listThat(runtime::isInCode, " and ") + "; reals need none"
-                                                   : "did you mean " + near + "?"});
+    const std::string here = insteadOfType(type.element), near = here.empty() ? nearest(type.element, names) : "";
+    mistake->notes.push_back({"help", !here.empty()  ? "here this is " + here
+                                      : near.empty() ? "element types are index(n), " +
+                                                           runtime::listThat(runtime::isInCode, " and ") + "; reals need none"
+                                                     : "did you mean " + near + "?"});
   }
   return std::nullopt;
 }
@@ -111,6 +113,9 @@ void Checker::noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, cons
                      ": each use of a layer has its own `config` axes, the axes in its [..] are the caller's"});
   else if (surplus.empty() && !own.empty())
     mistake.notes.push_back({"help", "expand[" + names(missing) + "](...) repeats the value along " + names(missing)});
+  else if (missing.empty() && mistake.message.starts_with("argument "))
+    mistake.notes.push_back({"help", "`..` in the declared type takes further axes, [.., " + names(declared) + "]; sum[" +
+                                         names(surplus) + "](x) or mean[" + names(surplus) + "](x) leaves none"});
   else if (missing.empty() && surplus.size() == 1)
     mistake.notes.push_back({"help", "x[" + names(surplus) + ": i] takes one place of it, sum[" + names(surplus) +
                                          "](x) or mean[" + names(surplus) + "](x) all of them"});

@@ -1,5 +1,6 @@
 #include "frontend/sema/texts/Unused.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/statements/Foreign.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -106,6 +107,8 @@ public:
   }
 
   void callable(const ast::Callable &of) {
+    if (scopes.size() == 1)
+      missed.clear();
     std::set<std::string> own;
     for (auto &formal : of.formals) {
       own.insert(formal.name.text);
@@ -127,15 +130,19 @@ public:
   void model(const ast::Model &of) {
     scopes.emplace_back();
     declare(of.body, scopes.back());
+    ofModel = true;
     for (auto &statement : of.body)
       if (statement->kind == Kind::Callable)
         callable(*statement->callable);
+    ofModel = false;
     scopes.pop_back();
   }
 
 private:
   Session &session;
   std::vector<std::set<std::string>> scopes;
+  bool ofModel = false;         // what is looked at stands in a model
+  std::set<std::string> missed; // axes of the layer or function of a file that nothing declares
   Visitor visitor{[this](const ast::Expr &of) { expression(of); }, [this](const ast::Name &name) { find(name, false); },
                   [this](const ast::Name &name) { find(name, true); }};
 
@@ -179,6 +186,8 @@ private:
     if (words.count(name.text) || (!isAxis && Checker::isBuiltin(name.text)) ||
         std::any_of(scopes.begin(), scopes.end(), [&](auto &scope) { return scope.count(name.text) != 0; }))
       return;
+    if (isAxis && !ofModel && !missed.insert(name.text).second) // of this layer or function: said once
+      return;
     auto *mistake =
         session.error(isAxis ? "T0102" : "T0101", name.range, (isAxis ? "unknown axis " : "unknown name ") + name.text);
     if (!mistake)
@@ -186,8 +195,12 @@ private:
     std::vector<std::string> visible = isAxis ? std::vector<std::string>() : Checker::builtins();
     for (auto &scope : scopes)
       visible.insert(visible.end(), scope.begin(), scope.end());
-    if (std::string near = nearest(name.text, visible); !near.empty())
+    if (const char *here = isAxis ? nullptr : insteadOf(name.text))
+      mistake->notes.push_back({"help", std::string("here this is ") + here});
+    else if (std::string near = nearest(name.text, visible); !near.empty())
       mistake->notes.push_back({"help", "did you mean " + near + "?"});
+    else if (isAxis && !ofModel)
+      mistake->notes.push_back({"help", helpOfAxis(name.text)});
   }
 };
 
@@ -221,12 +234,28 @@ public:
       if (statement->kind == Kind::Let &&
           std::all_of(statement->names.begin(), statement->names.end(), [&](auto &name) { return isUnused(name, mentions); }))
         session.warning("T0114", statement->names.front().range, owner + " never reads " + statement->names.front().text);
+      if (statement->kind == Kind::State)
+        state(*statement, body, owner);
       if (statement->kind == Kind::Callable)
         callable(*statement->callable);
     }
   }
 
 private:
+  /// One that starts from a number and has no `next` is that number, or what a file gives it; one that is drawn, or starts as a
+  /// parameter, is a table that no step changes.
+  void state(const ast::Stmt &of, const std::vector<ast::StmtPtr> &body, const std::string &owner) {
+    const bool isSet = std::any_of(body.begin(), body.end(),
+                                   [&](auto &other) { return other->kind == Kind::Next && other->name.text == of.name.text; });
+    const bool isNumber = of.value && (of.value->kind == ast::Expr::Kind::Int || of.value->kind == ast::Expr::Kind::Real);
+    if (isSet || !isNumber || of.name.text[0] == '_')
+      return;
+    if (auto *mistake = session.warning("T0119", of.name.range, owner + " never sets its state " + of.name.text))
+      mistake->notes.push_back({"help", "`next " + of.name.text +
+                                            " = ..` says what it is in the next step; a `_` in front of its "
+                                            "name that it is meant to stay as it starts"});
+  }
+
   Session &session;
   std::set<std::string> members; // params that are read from outside of their layer, as in embed.weight
   static bool isUnused(const ast::Name &name, const Mentions &mentions) {
