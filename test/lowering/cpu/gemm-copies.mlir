@@ -5,6 +5,16 @@
 // CORRUPT: steps_f64 dims 2,3 tier portable: output 0[0] is
 // CORRUPT: FAILED
 
+// Every kind of copy is there.
+// RUN: tenon-kernel-test %s --dims=2,3 --tier=avx2 --emit=llvm | FileCheck %s --check-prefix=CODE
+// CODE-DAG: call void @tn_copy_rows_avx2_f64_2(
+// CODE-DAG: call void @tn_copy_rows_avx2_f64_2_over(
+// CODE-DAG: call void @tn_copy_rows_avx2_f32_1(
+// CODE-DAG: call void @tn_copy_rows_avx2_f32_1_over(
+// CODE-DAG: call void @tn_copy_rows_avx2_i16_1(
+// CODE-DAG: call void @tn_copy_rows_avx2_i16_2_over(
+// CODE-DAG: define internal void @scattered.gemm_order(
+
 #f = affine_map<(d0, d1) -> (d0)>
 #l = affine_map<(d0, d1) -> (d0 - 1)>
 #x4 = affine_map<(d0, d1) -> (d1, 5, 9, d0)>
@@ -584,5 +594,48 @@ func.func @last(%T: index, %B: index, %x: tensor<?x?x24xf64, #a3>, %w: tensor<3x
     tenon.yield %s : f64
   }
   tenon.output 0 "y", %y : tensor<?x?x40xf64, #c3>
+  return
+}
+
+// As rows of A, of which only a few are evenly apart: y[b,j,i,o] = sum_c x[b,c,2j,2i] w[c,o]
+#r4 = affine_map<(d0, d1) -> (d1, 5, 7, 30)>
+func.func @rows(%T: index, %B: index, %x: tensor<?x20x9x13xf32, #e4>, %w: tensor<20x30xf32>) {
+  %y = tenon.gemm element[0, 4, 1, 2], %w[4, 3] rank 4 : tensor<?x20x5x7xf32, #d4>, tensor<20x30xf32> -> tensor<?x5x7x30xf32, #r4> {
+  ^bb0(%b: index, %j: index, %i: index, %o: index, %sum: f32):
+    tenon.put 0 [%b, %j, %i, %o], %sum : f32
+  } a {
+  ^bb0(%b: index, %c: index, %j: index, %i: index):
+    %two = arith.constant 2 : index
+    %j2 = arith.muli %j, %two : index
+    %i2 = arith.muli %i, %two : index
+    %e = tenon.at %x[%b, %c, %j2, %i2] : tensor<?x20x9x13xf32, #e4> -> f32
+    tenon.yield %e : f32
+  }
+  tenon.output 0 "y", %y : tensor<?x5x7x30xf32, #r4>
+  return
+}
+func.func @fixed_rows(%T: index, %B: index, %x: tensor<3x20x9x13xbf16>, %w: tensor<20x30xbf16>) {
+  %y = tenon.gemm element[0, 4, 1, 2], %w[4, 3] rank 4 : tensor<3x20x5x7xbf16>, tensor<20x30xbf16> -> tensor<3x5x7x30xf32> {
+  ^bb0(%b: index, %j: index, %i: index, %o: index, %sum: f32):
+    tenon.put 0 [%b, %j, %i, %o], %sum : f32
+  } a {
+  ^bb0(%b: index, %c: index, %j: index, %i: index):
+    %two = arith.constant 2 : index
+    %j2 = arith.muli %j, %two : index
+    %i2 = arith.muli %i, %two : index
+    %e = tenon.at %x[%b, %c, %j2, %i2] : tensor<3x20x9x13xbf16> -> bf16
+    tenon.yield %e : bf16
+  }
+  tenon.output 0 "y", %y : tensor<3x5x7x30xf32>
+  return
+}
+
+// A weight whose elements of neither steps nor columns lie side by side, for several blocks of rows: z[i,c] = sum_ko u[i,k,o] w[o,c,k]
+func.func @scattered(%T: index, %B: index, %u: tensor<400x3x37xf32>, %w: tensor<37x45x3xf32>) {
+  %z = tenon.gemm %u[0, 2, 3], %w[3, 1, 2] rank 2 : tensor<400x3x37xf32>, tensor<37x45x3xf32> -> tensor<400x45xf32> {
+  ^bb0(%i: index, %c: index, %sum: f32):
+    tenon.put 0 [%i, %c], %sum : f32
+  }
+  tenon.output 0 "z", %z : tensor<400x45xf32>
   return
 }
