@@ -148,9 +148,9 @@ func::FuncOp getCopyRows(OpBuilder &builder, Location location, const CopyRows &
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type element = memoryType(copy.storage);
   llvm::StringRef type = isShortReal(copy.storage) ? llvm::StringRef("i16") : elementModel(copy.storage).name();
-  std::string name =
-      ("tn_copy_rows_" + helperTierName(copy.tier) + "_" + type + "_" + llvm::Twine(copy.step) + (copy.overruns ? "_over" : ""))
-          .str();
+  std::string name = ("tn_gemm_copy_rows_" + helperTierName(copy.tier) + "_" + type + "_" + llvm::Twine(copy.step) +
+                      (copy.overruns ? "_over" : ""))
+                         .str();
   return getOrCreateKernel(builder, location, name,
                            {index, index, index, index, index, index, pointer, index, index, pointer, index, element},
                            [&](Emitter &emit, ValueRange values) { CopyBody(emit, copy, values).run(); });
