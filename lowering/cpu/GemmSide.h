@@ -30,7 +30,7 @@ struct GemmSide {
   llvm::ArrayRef<int64_t> labels;
   mlir::Block *element; ///< its code; null: it is in memory
   llvm::SmallVector<mlir::AffineExpr> strides;
-  mlir::AffineExpr offset; ///< of its first element in the tensor
+  mlir::AffineExpr offset;            ///< of its first element in the tensor
   std::optional<GuardedRead> guarded; ///< what its code is, if it reads one tensor where linear conditions hold
 
   /// Places of label `joined` that lie in one tensor each: [starts[i], starts[i + 1]) in ranges[i], an operand in memory with the
