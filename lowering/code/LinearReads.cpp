@@ -18,16 +18,12 @@ AffineExpr simplified(AffineExpr form) {
   return simplifyAffineExpr(form, dims, 0);
 }
 
-/// An index as a sum of block arguments times forms, and a form.
-struct LinearForm {
-  SmallVector<AffineExpr> factors; ///< by number of the argument
-  AffineExpr rest;
-};
-
+/// Indices as linear forms. `conditions`: forms that are at least 0 where an index is asked for.
 class LinearForms {
 public:
-  LinearForms(Block &block, std::optional<Interval> interval)
-      : block(block), interval(interval), zero(getAffineConstantExpr(0, block.getParentOp()->getContext())) {}
+  LinearForms(Block &block, std::optional<Interval> interval, ArrayRef<LinearForm> conditions = {})
+      : block(block), interval(interval), conditions(conditions),
+        zero(getAffineConstantExpr(0, block.getParentOp()->getContext())) {}
 
   /// Nothing where `index` is anything else.
   std::optional<LinearForm> of(Value index) {
@@ -57,13 +53,14 @@ public:
     if (auto scaled = index.getDefiningOp<arith::MulIOp>())
       return times(scaled.getLhs(), scaled.getRhs());
     if (auto clamp = index.getDefiningOp<arith::MaxSIOp>())
-      return unclamped(clamp.getLhs(), clamp.getRhs(),
-                       [&](const LinearForm &form, AffineExpr bound) { return isAtLeast(form.rest + interval->low, bound); });
+      return unclamped(clamp.getLhs(), clamp.getRhs(), /*isLeast=*/true);
     if (auto clamp = index.getDefiningOp<arith::MinSIOp>())
-      return unclamped(clamp.getLhs(), clamp.getRhs(), [&](const LinearForm &form, AffineExpr bound) {
-        return isAtLeast(bound, form.rest + interval->high - 1);
-      });
+      return unclamped(clamp.getLhs(), clamp.getRhs(), /*isLeast=*/false);
     return std::nullopt;
+  }
+
+  std::optional<LinearForm> difference(Value a, Value b) {
+    return combined(a, b, [](AffineExpr left, AffineExpr right) { return left - right; });
   }
 
 private:
@@ -98,24 +95,71 @@ private:
     left->rest = left->rest * right->rest;
     return left;
   }
-  /// The argument of the interval and a form, where the bound beside it changes nothing.
-  std::optional<LinearForm> unclamped(Value a, Value b, llvm::function_ref<bool(const LinearForm &, AffineExpr)> holds) {
-    if (!interval)
-      return std::nullopt;
+  /// The form that is kept at or above the bound beside it (`isLeast`), or at or below it, where that changes nothing.
+  std::optional<LinearForm> unclamped(Value a, Value b, bool isLeast) {
     auto form = of(a), bound = of(b);
     if (form && bound && isPlain(*form))
       std::swap(form, bound);
-    if (!form || !bound || !isPlain(*bound) || form->factors[interval->dim] != getAffineConstantExpr(1, zero.getContext()))
+    if (!form || !bound || !isPlain(*bound))
       return std::nullopt;
-    LinearForm others = *form;
+    LinearForm least = *form; // at least 0 where the bound changes nothing
+    least.rest = isLeast ? form->rest - bound->rest : bound->rest - form->rest;
+    for (AffineExpr &factor : least.factors)
+      factor = isLeast ? factor : simplified(-factor);
+    return llvm::any_of(conditions, [&](const LinearForm &one) { return implies(one, least); }) ||
+                   holdsInside(*form, bound->rest, isLeast)
+               ? form
+               : std::nullopt;
+  }
+  bool implies(const LinearForm &condition, const LinearForm &other) {
+    return llvm::equal(condition.factors, other.factors,
+                       [](AffineExpr a, AffineExpr b) { return simplified(a) == simplified(b); }) &&
+           isAtLeast(other.rest, condition.rest);
+  }
+  /// Of the argument of the interval and a form.
+  bool holdsInside(const LinearForm &form, AffineExpr bound, bool isLeast) {
+    if (!interval || form.factors[interval->dim] != getAffineConstantExpr(1, zero.getContext()))
+      return false;
+    LinearForm others = form;
     others.factors[interval->dim] = zero;
-    return isPlain(others) && holds(*form, bound->rest) ? form : std::nullopt;
+    return isPlain(others) &&
+           (isLeast ? isAtLeast(form.rest + interval->low, bound) : isAtLeast(bound, form.rest + interval->high - 1));
   }
 
   Block &block;
   std::optional<Interval> interval;
+  ArrayRef<LinearForm> conditions;
   AffineExpr zero;
 };
+
+std::optional<LinearRead> readAt(AtOp at, Block &block, LinearForms forms) {
+  const AffineExpr zero = getAffineConstantExpr(0, at.getContext());
+  LinearRead read{at.getTensor(), SmallVector<AffineExpr>(block.getNumArguments(), zero), zero};
+  SmallVector<AffineExpr> strides = rowMajorStrides(cast<RankedTensorType>(at.getTensor().getType()));
+  for (auto [index, stride] : llvm::zip_equal(at.getIndices(), strides)) {
+    std::optional<LinearForm> form = forms.of(index);
+    if (!form)
+      return std::nullopt;
+    for (auto [sum, factor] : llvm::zip_equal(read.strides, form->factors))
+      sum = sum + factor * stride;
+    read.offset = read.offset + form->rest * stride;
+  }
+  return read;
+}
+
+/// What a comparison says is at least 0.
+std::optional<LinearForm> leastOf(arith::CmpIOp compare, LinearForms &forms) {
+  Value low = compare.getLhs(), high = compare.getRhs();
+  const arith::CmpIPredicate predicate = compare.getPredicate();
+  if (predicate == arith::CmpIPredicate::sgt || predicate == arith::CmpIPredicate::sge)
+    std::swap(low, high);
+  else if (predicate != arith::CmpIPredicate::slt && predicate != arith::CmpIPredicate::sle)
+    return std::nullopt;
+  std::optional<LinearForm> form = forms.difference(high, low);
+  if (form && (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sgt))
+    form->rest = form->rest - 1;
+  return form;
+}
 
 /// A choice by one argument: `below` where it is less than `bound`, else `behind`.
 struct Choice {
@@ -174,19 +218,35 @@ std::optional<LinearRead> linearRead(Value value, Block &block, Type element, st
   auto at = value.getDefiningOp<AtOp>();
   if (!at || at->getBlock() != &block || at.getElement().getType() != element)
     return std::nullopt;
-  LinearForms forms(block, interval);
-  const AffineExpr zero = getAffineConstantExpr(0, value.getContext());
-  LinearRead read{at.getTensor(), SmallVector<AffineExpr>(block.getNumArguments(), zero), zero};
-  SmallVector<AffineExpr> strides = rowMajorStrides(cast<RankedTensorType>(at.getTensor().getType()));
-  for (auto [index, stride] : llvm::zip_equal(at.getIndices(), strides)) {
-    std::optional<LinearForm> form = forms.of(index);
-    if (!form)
+  return readAt(at, block, LinearForms(block, interval));
+}
+
+std::optional<GuardedRead> guardedRead(Value value, Block &block, Type element) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  auto at = select ? select.getTrueValue().getDefiningOp<AtOp>() : AtOp();
+  auto fill = select ? select.getFalseValue().getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
+  if (!at || !fill || at->getBlock() != &block || at.getElement().getType() != element)
+    return std::nullopt;
+  GuardedRead guarded{{}, {}, fill.getValue()};
+  LinearForms plain(block, {});
+  SmallVector<Value> work{select.getCondition()};
+  while (!work.empty()) {
+    Value condition = work.pop_back_val();
+    if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+      work.append({both.getLhs(), both.getRhs()});
+      continue;
+    }
+    auto compare = condition.getDefiningOp<arith::CmpIOp>();
+    std::optional<LinearForm> least = compare ? leastOf(compare, plain) : std::nullopt;
+    if (!least)
       return std::nullopt;
-    for (auto [sum, factor] : llvm::zip_equal(read.strides, form->factors))
-      sum = sum + factor * stride;
-    read.offset = read.offset + form->rest * stride;
+    guarded.conditions.push_back(*least);
   }
-  return read;
+  std::optional<LinearRead> read = readAt(at, block, LinearForms(block, {}, guarded.conditions));
+  if (!read)
+    return std::nullopt;
+  guarded.read = *read;
+  return guarded;
 }
 
 std::optional<JoinedReads> joinedReads(Value value, Block &block, RankedTensorType type) {

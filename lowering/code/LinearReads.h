@@ -22,6 +22,21 @@ struct Interval {
 /// are left out. Nothing where it is anything else.
 std::optional<LinearRead> linearRead(mlir::Value value, mlir::Block &block, mlir::Type element, std::optional<Interval> interval);
 
+/// A sum of block arguments times forms, and a form.
+struct LinearForm {
+  llvm::SmallVector<mlir::AffineExpr> factors; ///< by number of the argument
+  mlir::AffineExpr rest;
+};
+
+/// A linear read where all of some linear forms are at least 0, and a number elsewhere: windows and what is put around a tensor.
+struct GuardedRead {
+  LinearRead read; ///< its places are those of the tensor where the conditions hold
+  llvm::SmallVector<LinearForm> conditions;
+  mlir::TypedAttr fill;
+};
+/// `value` as such a read of `element`; clamps that a condition makes superfluous are left out.
+std::optional<GuardedRead> guardedRead(mlir::Value value, mlir::Block &block, mlir::Type element);
+
 /// Whether a form is at least 0 for all dims, which are natural numbers, as far as that can be seen.
 bool isNatural(mlir::AffineExpr form);
 

@@ -36,6 +36,11 @@ struct GemmElements {
   std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value line, mlir::Value first, mlir::Value count,
                      mlir::Value target)>
       compute;
+  /// The same of `lines` lines from `line` on, `pitch` elements apart in the target, for less than line by line; null: there is
+  /// no such code. Along depth up to a vector may be written behind each line.
+  std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value line, mlir::Value lines, mlir::Value first, mlir::Value count,
+                     mlir::Value target, mlir::Value pitch)>
+      computeBlock;
 };
 
 /// Rows of A, or steps of K of B, that lie in several places, such as memory and segment that are joined. In each the operand has
@@ -184,6 +189,8 @@ struct GemmSpec {
   GemmAccess access() const;
   GemmLimits limits() const { return choice ? choice->limits : gemmLimits(tier, storage); }
   bool readsRightInPlace() const { return access().readsRightInPlace(); }
+  /// Whether elements of B that are computed row by row are a panel already.
+  bool computesPanels() const { return elementsOfB.areComputed && !elementsOfB.alongDepth && element() == storage; }
   bool readsLeftInPlace() const { return access().readsLeftInPlace(); }
 };
 

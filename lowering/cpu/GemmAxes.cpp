@@ -1,12 +1,15 @@
 #include "lowering/cpu/GemmAxes.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/code/LinearReads.h"
-#include "lowering/cpu/Tier.h"
+#include "lowering/cpu/Gemm.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
+
+/// Columns that are too few for panels.
+constexpr int64_t kFewColumns = 64;
 
 GemmAxes::GemmAxes(GemmOp op)
     : a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()), b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()),
@@ -76,24 +79,22 @@ void GemmAxes::sort() {
       onlyB.push_back(label);
   isReordered = !isRun(a, depth) && !where;
   isGathered = !isRun(b, depth) || listsSteps();
-  if (isReordered) {
-    inMemory = a;
-    ordering = both;
-    ordering.append(onlyA);
-    ordering.append(depth);
-    AffineExpr stride = getAffineConstantExpr(1, a.type.getContext());
-    for (int64_t label : llvm::reverse(ordering)) {
-      a.strides[llvm::find(a.labels, label) - a.labels.begin()] = stride;
-      stride = stride * sizes.lookup(label);
-    }
-    a.offset = getAffineConstantExpr(0, a.type.getContext());
+  isOfB = !isReordered && isScattered(onlyA, onlyB);
+  if (isReordered || isOfB) {
+    Labels outer(both);
+    outer.append(isOfB ? onlyB : onlyA);
+    reorder(isOfB ? b : a, outer);
+    isReordered = true;
+    isGathered &= !isOfB;
   }
   rows = where ? onlyA : a.runOf(onlyA, sizes); // what is listed is read by index
   if (!where && isSlice(onlyA)) {               // a batch of its outer dimension would pack B for each entry
     a.readInRanges(rows.back(), sizes.lookup(rows.back()));
     rows = onlyA;
   }
+  joinRows(onlyA);
   columns = b.element || isGathered ? columnsOfResult(onlyB) : b.runOf(onlyB, sizes);
+  joinColumns(onlyB);
   batch = both;
   for (int64_t label : onlyA)
     if (!llvm::is_contained(rows, label))
@@ -102,6 +103,66 @@ void GemmAxes::sort() {
     if (!llvm::is_contained(columns, label))
       batch.push_back(label);
   llvm::sort(batch);
+}
+
+/// Whether B is read element by element, for more than one block of rows, from memory where neither steps of K nor columns lie
+/// side by side (a weight [O, C, KY, KX] summed over O, KY and KX).
+bool GemmAxes::isScattered(const Labels &onlyA, const Labels &onlyB) const {
+  constexpr int64_t kBlockOfRows = 384;
+  const std::optional<int64_t> ofRows = placesOf(onlyA);
+  if (!isGathered || where || b.element || !ofRows || *ofRows <= kBlockOfRows)
+    return false;
+  Labels candidates(columnsOfResult(onlyB));
+  candidates.append(depth);
+  const int64_t near = b.contiguous(candidates, sizes);
+  const Labels pieces = b.runOf(depth, sizes);
+  return near >= 0 && llvm::is_contained(depth, near) && !llvm::is_contained(pieces, near);
+}
+
+std::optional<int64_t> GemmAxes::placesOf(const Labels &labels) const {
+  AffineExpr places = getAffineConstantExpr(1, a.type.getContext());
+  for (int64_t label : labels)
+    places = places * sizes.lookup(label);
+  auto number = dyn_cast<AffineConstantExpr>(places);
+  return number ? std::optional(number.getValue()) : std::nullopt;
+}
+
+/// The side as lines of its depth, one for each place of `outer`.
+void GemmAxes::reorder(GemmSide &side, const Labels &outer) {
+  inMemory = side;
+  ordering = outer;
+  ordering.append(depth);
+  AffineExpr stride = getAffineConstantExpr(1, a.type.getContext());
+  for (int64_t label : llvm::reverse(ordering)) {
+    side.strides[llvm::find(side.labels, label) - side.labels.begin()] = stride;
+    stride = stride * sizes.lookup(label);
+  }
+  side.offset = getAffineConstantExpr(0, a.type.getContext());
+}
+
+/// Few rows that are evenly apart would have B packed for each such piece: a tile copies all rows instead.
+void GemmAxes::joinRows(const Labels &onlyA) {
+  constexpr int64_t kFewRows = 64;
+  const std::optional<int64_t> ofRows = placesOf(rows), all = placesOf(onlyA);
+  if (a.element || isReordered || where || !a.ranges.empty() || !ofRows || !all || *ofRows >= kFewRows || *all <= *ofRows ||
+      *all < kFewRows)
+    return;
+  isCopied = true;
+  rows = onlyA;
+}
+
+/// Few columns side by side in memory leave panels empty, and A is read for each such piece: the result's are taken instead,
+/// where there are more of them.
+void GemmAxes::joinColumns(const Labels &onlyB) {
+  constexpr int64_t kFewRows = 16;
+  const std::optional<int64_t> ofRows = placesOf(rows), ofColumns = placesOf(columns);
+  if (b.element || isGathered || columns.empty() || !ofColumns || *ofColumns >= kFewColumns || *ofColumns % kPanelWidth == 0 ||
+      (ofRows && *ofRows < kFewRows))
+    return;
+  if (Labels all = columnsOfResult(onlyB); all.size() > columns.size() && llvm::is_contained(all, columns.back())) {
+    isGathered = true;
+    columns = all;
+  }
 }
 
 SmallVector<RandomKeepOp> GemmAxes::keptRuns() const {
@@ -166,7 +227,6 @@ void GemmAxes::setDepth() {
 /// Of labels that B alone has, where its elements are read one by one: those along which the result is contiguous; all, where
 /// these are too few for panels.
 Labels GemmAxes::columnsOfResult(Labels labels) const {
-  constexpr int64_t kFewColumns = 64;
   PutOp put = block.getOps<PutOp>().empty() ? PutOp() : *block.getOps<PutOp>().begin();
   Labels ordered, near;
   bool isNear = true;

@@ -5,6 +5,7 @@
 #include "lowering/code/LinearReads.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/GemmChoice.h"
+#include "lowering/cpu/GemmCopies.h"
 #include "lowering/cpu/GemmList.h"
 #include "lowering/cpu/GemmReads.h"
 #include "lowering/cpu/KeepBits.h"
@@ -27,7 +28,7 @@ class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
       : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), axes(op), reads(axes.sizes),
-        list(axes, reads), keptRuns(axes.keptRuns()) {}
+        copies(axes.sizes), list(axes, reads), keptRuns(axes.keptRuns()) {}
 
   LogicalResult generate() {
     Type storage = axes.a.type.getElementType();
@@ -36,8 +37,8 @@ public:
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });
     kernel.reads.append(read.begin(), read.end());
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
-    if (Panels::of(op) &&
-        (axes.b.tensor != op.getB() || axes.isGathered || axes.columns.size() + axes.depth.size() != axes.b.labels.size()))
+    if (Panels::of(op) && (axes.b.tensor != op.getB() || axes.isGathered || axes.isOfB ||
+                           axes.columns.size() + axes.depth.size() != axes.b.labels.size()))
       return notSupported(op) << "a contraction that does not read its weights line by line, with these in panels";
     FailureOr<GemmChoice> chosen = gemmChoiceOf(op, axes, sequence.tier());
     if (failed(chosen) || failed(checkScalars(op)))
@@ -99,7 +100,7 @@ private:
     return ranges;
   }
 
-  /// A kernel of its own in front: A as rows of its depth, in a temporary.
+  /// A kernel of its own in front: A or B as lines of its depth, in a temporary.
   void reorder() {
     const Type storage = axes.inMemory.type.getElementType();
     SmallVector<AffineExpr> factors;
@@ -130,7 +131,7 @@ private:
   Value memoryOf(FunctionCode &code, const GemmSide &side) {
     if (side.element)
       return {};
-    return &side == &axes.a && axes.isReordered ? code.temporary(0) : code.pointer(side.tensor);
+    return axes.isReordered && &side == (axes.isOfB ? &axes.b : &axes.a) ? code.temporary(0) : code.pointer(side.tensor);
   }
 
   /// GemmSpec::readsLeftInPlace, before there is code; false where it depends on the tier, with pairs.
@@ -224,13 +225,15 @@ private:
                           const SmallVector<LaneValue> &fixed) {
     GemmElements elements;
     const bool isListed = axes.listsSteps() || (axes.where && &side == &axes.a);
-    elements.areComputed = side.element || isListed || (&side == &axes.b && axes.isGathered);
+    elements.areComputed = side.element || isListed || (&side == &axes.b ? axes.isGathered : axes.isCopied);
     Labels candidates(lines);
     candidates.append(axes.depth);
     const int64_t near = side.contiguous(candidates, axes.sizes);
     elements.alongDepth =
         near >= 0 ? llvm::is_contained(axes.depth, near) : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
-    if (isListed) // what is listed is no run of neighbours
+    if (near < 0 && !copies.mayCopy(side, lines, axes.depth, true) && copies.mayCopy(side, axes.depth, lines, false))
+      elements.alongDepth = false; // neighbours in steps
+    if (isListed)                  // what is listed is no run of neighbours
       elements.alongDepth = axes.listsRows();
     elements.compute = [this, &code, &side, &lines, outside, fixed, isListed, along = elements.alongDepth](
                            OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
@@ -246,7 +249,28 @@ private:
                  {along ? axes.depth : lines, first, count, target, along ? 16 : 1});
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
+    if (elements.areComputed && !isListed)
+      elements.computeBlock = copiesOf(code, side, lines, elements.alongDepth, fixed);
     return elements;
+  }
+
+  /// As GemmElements::computeBlock.
+  decltype(GemmElements::computeBlock) copiesOf(FunctionCode &code, const GemmSide &side, const Labels &lines, bool alongDepth,
+                                                const SmallVector<LaneValue> &fixed) {
+    const Labels &outer = alongDepth ? lines : axes.depth, &inner = alongDepth ? axes.depth : lines;
+    if (!copies.mayCopy(side, outer, inner, alongDepth))
+      return {};
+    return [this, &code, &side, &outer, &inner, alongDepth, fixed](OpBuilder &at, Location, Value line, Value count, Value first,
+                                                                   Value places, Value target, Value pitch) {
+      OpBuilder::InsertionGuard guard(code.builder);
+      code.builder.restoreInsertionPoint(at.saveInsertionPoint());
+      IndicesOfLabels indices;
+      for (int64_t label : axes.batch)
+        indices[label] = fixed[label];
+      copies.copy(code, side, memoryOf(code, side), indices,
+                  {outer, inner, alongDepth, line, count, first, places, target, pitch});
+      at.restoreInsertionPoint(code.builder.saveInsertionPoint());
+    };
   }
 
   /// A put whose last index is that of the columns, at the labels alone.
@@ -348,6 +372,7 @@ private:
   int64_t rank;
   GemmAxes axes;
   GemmReads reads;
+  GemmCopies copies;
   GemmList list;
   unsigned ordered = 0; ///< number of its temporary
   SmallVector<RandomKeepOp> keptRuns;

@@ -94,6 +94,8 @@ Value placeRight(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, cons
   RightEmitter right(emit, spec, plan, block);
   if (spec.readsRightInPlace())
     return right.placeInPanels(column, block.start);
+  if (spec.computesPanels())
+    return block.computed.base;
   if (spec.panelsOfB)
     right.packPanels(column, columns);
   else

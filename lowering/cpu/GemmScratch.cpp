@@ -55,15 +55,19 @@ GemmScratch::GemmScratch(Emitter &emit, const GemmSpec &spec, Value base)
 Value pitchInScratch(Emitter &emit, Value steps) { return emit.add(emit.roundUp(steps, kStagedPad), kStagedPad); }
 
 GemmOperand computeLines(Emitter &emit, const GemmElements &elements, Type storage, Value first, Value lines, Value start,
-                         Value steps, Value target) {
+                         Value steps, Value target, Value pitch) {
   Value outer = lines, inner = steps, outerStart = first, innerStart = start;
   if (!elements.alongDepth)
     std::swap(outer, inner), std::swap(outerStart, innerStart);
-  Value pitch = pitchInScratch(emit, inner);
-  emit.loop(emit.constant(0), outer, 1, [&](Value number) {
-    elements.compute(emit.builder, emit.location, emit.add(outerStart, number), innerStart, inner,
-                     emit.at(target, memoryType(storage), emit.mul(number, pitch)));
-  });
+  if (!pitch)
+    pitch = pitchInScratch(emit, inner);
+  if (elements.computeBlock)
+    elements.computeBlock(emit.builder, emit.location, outerStart, outer, innerStart, inner, target, pitch);
+  else
+    emit.loop(emit.constant(0), outer, 1, [&](Value number) {
+      elements.compute(emit.builder, emit.location, emit.add(outerStart, number), innerStart, inner,
+                       emit.at(target, memoryType(storage), emit.mul(number, pitch)));
+    });
   Value one = emit.constant(1);
   return elements.alongDepth ? GemmOperand{target, pitch, one} : GemmOperand{target, one, pitch};
 }

@@ -22,8 +22,8 @@ struct GemmScratch {
 mlir::Value pitchInScratch(Emitter &emit, mlir::Value steps);
 
 /// Lines [first, first + lines) of an operand that is computed, rows of A or columns of B, at `steps` steps of K from `start` on
-/// (i64), into `target`. Strides are those of a line and of a step.
+/// (i64), into `target`, `pitch` elements apart (null: as above). Strides are those of a line and of a step.
 GemmOperand computeLines(Emitter &emit, const GemmElements &elements, mlir::Type storage, mlir::Value first, mlir::Value lines,
-                         mlir::Value start, mlir::Value steps, mlir::Value target);
+                         mlir::Value start, mlir::Value steps, mlir::Value target, mlir::Value pitch = {});
 
 } // namespace tenon::cpu

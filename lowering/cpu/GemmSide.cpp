@@ -37,6 +37,7 @@ GemmSide::GemmSide(Value operand, RankedTensorType type, ArrayRef<int64_t> label
     element = nullptr;
     return;
   }
+  guarded = guardedRead(yielded, *element, type.getElementType());
   findRanges(yielded);
 }
 

@@ -1,5 +1,6 @@
 // One operand of a contraction: where its elements lie by label, in one place or in several, or the code that computes them.
 #pragma once
+#include "lowering/code/LinearReads.h"
 #include "lowering/cpu/Kernel.h"
 #include <vector>
 
@@ -29,7 +30,8 @@ struct GemmSide {
   llvm::ArrayRef<int64_t> labels;
   mlir::Block *element; ///< its code; null: it is in memory
   llvm::SmallVector<mlir::AffineExpr> strides;
-  mlir::AffineExpr offset; ///< of its first element in the tensor
+  mlir::AffineExpr offset;            ///< of its first element in the tensor
+  std::optional<GuardedRead> guarded; ///< what its code is, if it reads one tensor where linear conditions hold
 
   /// Places of label `joined` that lie in one tensor each: [starts[i], starts[i + 1]) in ranges[i], an operand in memory with the
   /// labels of this one; the last start is the size. Empty: not several.

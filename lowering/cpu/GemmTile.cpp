@@ -103,10 +103,16 @@ private:
     panelSums = emit.at(scratch.sums, element, emit.select(isSplit, offset, emit.constant(0)));
     sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
     if (spec.elementsOfB.areComputed)
-      computedPanel =
-          computeLines(emit, spec.elementsOfB, spec.storage, column,
-                       emit.min(emit.sub(spec.n, column), emit.constant(plan.width)), startDepth, depth, scratch.computedB);
+      computePanel(column, emit.min(emit.sub(spec.n, column), emit.constant(plan.width)));
     finishPanel(panel, column);
+  }
+
+  void computePanel(Value column, Value columns) {
+    const bool isPanel = spec.computesPanels();
+    if (isPanel && mayBePartial)
+      emit.branch(emit.less(columns, emit.constant(plan.width)), [&] { clearLines(depth, scratch.packed, plan.width / lanes); });
+    computedPanel = computeLines(emit, spec.elementsOfB, spec.storage, column, columns, startDepth, depth,
+                                 isPanel ? scratch.packed : scratch.computedB, isPanel ? emit.constant(plan.width) : Value());
   }
 
   /// What is left to do for a panel, by the number of its columns.
@@ -204,18 +210,19 @@ private:
             [&] { callMicroKernel(row, stripRows, stripSums, vectors); });
       };
       if (listedRows)
-        emit.branch(emit.less(row, listedRows), multiply, [&] { clearSums(stripRows, stripSums, vectors); });
+        emit.branch(emit.less(row, listedRows), multiply, [&] { clearLines(stripRows, stripSums, vectors); });
       else
         multiply();
       emit.branch(isLast, [&] { finishStrip(emit.add(firstRow, row), stripRows, stripSums, column, columns, vectors); });
     });
   }
 
-  void clearSums(Value stripRows, Value stripSums, int64_t vectors) {
+  /// Of sums, or of a panel.
+  void clearLines(Value count, Value first, int64_t vectors) {
     Value zero = emit.zero(vector);
-    emit.loop(emit.constant(0), stripRows, 1, [&](Value row) {
+    emit.loop(emit.constant(0), count, 1, [&](Value line) {
       for (int64_t part = 0; part < vectors; ++part)
-        emit.store(zero, emit.at(stripSums, element, emit.add(emit.mul(row, plan.width), part * lanes)), bytes * lanes);
+        emit.store(zero, emit.at(first, element, emit.add(emit.mul(line, plan.width), part * lanes)), bytes * lanes);
     });
   }
 

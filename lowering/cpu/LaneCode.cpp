@@ -83,6 +83,8 @@ LaneValue LaneCode::divide(LaneValue a, LaneValue b, bool wantRemainder) {
   if (a.isUniform() && b.isUniform())
     return LaneValue::uniform(operation(a.base, b.base));
   auto divisor = b.isUniform() ? asConstant(b.base) : std::nullopt;
+  if (divisor == 1) // of a dimension of one element: neighbours stay neighbours
+    return wantRemainder ? LaneValue::uniform(constant(builder, 0)) : a;
   if (a.isAligned(laneCount) && divisor && *divisor > 0 && *divisor % laneCount == 0) {
     Value quotient = builder.createOrFold<arith::DivSIOp>(a.base, b.base);
     if (!wantRemainder)

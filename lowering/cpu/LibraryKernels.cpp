@@ -1,4 +1,5 @@
 #include "lowering/cpu/LibraryKernels.h"
+#include "lowering/cpu/CopyRows.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
@@ -27,7 +28,9 @@ public:
       for (FormOfA form : kForms)
         getWidenRows(builder, location, tier, element, form, DepthOrder::Ascending);
       stream({element});
+      copyRows(element);
     }
+    copyRows(bf16);
     for (Type storage : {bf16, f16})
       addWidened(storage);
     getWidenPanel(builder, location, tier, panelWidth(tier, bf16));
@@ -85,6 +88,12 @@ private:
     for (bool adds : {false, true})
       getStreamRows(builder, location, tier, matrix, adds);
     getStreamColumns(builder, location, tier, matrix);
+  }
+
+  void copyRows(Type storage) {
+    for (int64_t step = 1; step <= CopyRows::kMostStep; ++step)
+      for (bool overruns : {false, true})
+        getCopyRows(builder, location, {tier, storage, step, overruns});
   }
 
   void turn() {
