@@ -70,11 +70,12 @@ void LaneCode::forLanes(Value low, Value high, llvm::function_ref<void(LaneValue
   vectorised = wasVectorised;
 }
 
-/// Neighbouring vectors of columns whose folds run in one loop. A column is one chain of additions, which waits for each of them, and
-/// its neighbours lie in the lines that it reads.
+/// Neighbouring vectors of columns whose folds run in one loop. A column is one chain of additions, which waits for each of them,
+/// and its neighbours lie in the lines that it reads.
 constexpr int64_t kStrips = 4;
 
-/// Whether an inner loop folds inside its lanes, in little code and without random numbers, which are drawn for runs of their own.
+/// Whether an inner loop folds inside its lanes, in little code and without random numbers, which are drawn for runs of their
+/// own.
 static bool foldsInLanes(Block &block) {
   constexpr int64_t kMostOps = 48;
   int64_t folds = 0, ops = 0;

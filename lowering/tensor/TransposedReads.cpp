@@ -66,8 +66,7 @@ struct OnesBeforeOrder : OpRewritePattern<ReshapeOp> {
     if (!isTransposition(order) || !addsOnes(op) || !isReadByContractions(op.getY()))
       return rewriter.notifyMatchFailure(op, "no dimensions of one element, added for contractions alone to what is transposed");
     Turned turned(order.getDims(), op.getGroups(), tensorOf(op.getY()));
-    Value split =
-        ReshapeOp::create(rewriter, op.getLoc(), turned.type, order.getX(), rewriter.getDenseI64ArrayAttr(turned.own));
+    Value split = ReshapeOp::create(rewriter, op.getLoc(), turned.type, order.getX(), rewriter.getDenseI64ArrayAttr(turned.own));
     rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), split, rewriter.getDenseI64ArrayAttr(turned.dims));
     return success();
   }
@@ -100,7 +99,8 @@ struct PlacesBeforeOrder : OpRewritePattern<WindowOp> {
   }
 };
 
-/// A carry that each round ends by transposing, and reads through contractions or turned back, keeps the order in which it is made.
+/// A carry that each round ends by transposing, and reads through contractions or turned back, keeps the order in which it is
+/// made.
 struct CarryAsMade : OpRewritePattern<StackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(StackOp loop, PatternRewriter &rewriter) const override {
@@ -170,6 +170,8 @@ private:
 
 } // namespace
 
-void addTransposedReads(RewritePatternSet &patterns) { patterns.add<OnesBeforeOrder, PlacesBeforeOrder, CarryAsMade>(patterns.getContext()); }
+void addTransposedReads(RewritePatternSet &patterns) {
+  patterns.add<OnesBeforeOrder, PlacesBeforeOrder, CarryAsMade>(patterns.getContext());
+}
 
 } // namespace tenon
