@@ -32,7 +32,7 @@ REWRITES = {
     "lowering/tensor/AttentionOrder.cpp", "lowering/tensor/AttentionPlaces.cpp", "lowering/tensor/AttentionStep.cpp",
     "lowering/tensor/AttentionStored.cpp", "lowering/tensor/AttentionTerms.cpp", "lowering/tensor/ContractWhere.cpp",
     "lowering/tensor/FuseAttention.cpp", "lowering/tensor/LoopContractions.cpp", "lowering/tensor/Simplify.cpp",
-    "lowering/tensor/SplitRounds.cpp", "lowering/tensor/WindowContractions.cpp",
+    "lowering/tensor/SplitRounds.cpp", "lowering/tensor/TransposedReads.cpp", "lowering/tensor/WindowContractions.cpp",
 }
 # What a file is there for, besides.
 FILES = {

@@ -70,6 +70,73 @@ void LaneCode::forLanes(Value low, Value high, llvm::function_ref<void(LaneValue
   vectorised = wasVectorised;
 }
 
+/// Neighbouring vectors of columns whose folds run in one loop. A column is one chain of additions, which waits for each of them,
+/// and its neighbours lie in the lines that it reads.
+constexpr int64_t kStrips = 4;
+
+/// Whether an inner loop folds inside its lanes, in little code and without random numbers, which are drawn for runs of their
+/// own.
+static bool foldsInLanes(Block &block) {
+  constexpr int64_t kMostOps = 48;
+  int64_t folds = 0, ops = 0;
+  block.walk([&](Operation *op) {
+    folds += isa<FoldOp>(op);
+    ops += isa<DrawOpInterface>(op) ? kMostOps : 1;
+  });
+  return folds > 0 && ops < kMostOps;
+}
+
+/// One fold of each strip, in one loop.
+static void foldTogether(FoldOp fold, MutableArrayRef<LaneCode> strips, FunctionCode &code) {
+  auto &builder = code.builder;
+  Block &block = fold.getBody().front();
+  SmallVector<Value> sizes, sums;
+  for (AffineExpr size : fold.getSizes().getResults())
+    sizes.push_back(code.size(size));
+  const auto lanes = VectorType::get({strips.front().lanes()}, fold.getType());
+  for (size_t k = 0; k < strips.size(); ++k)
+    sums.push_back(vector::BroadcastOp::create(builder, lanes, neutralElement(builder, fold.getKind(), fold.getType())));
+  auto loops = [&](auto &self, unsigned dim, ValueRange carried) -> SmallVector<Value> {
+    SmallVector<Value> next(carried);
+    if (dim < sizes.size())
+      return forLoop(builder, constant(builder, 0), sizes[dim], constant(builder, 1), next, [&](Value index, ValueRange inner) {
+        for (LaneCode &strip : strips)
+          strip.bind(block.getArgument(dim), LaneValue::uniform(index));
+        return self(self, dim + 1, inner);
+      });
+    for (auto [sum, strip] : llvm::zip_equal(next, strips)) {
+      strip.emitOps(block);
+      sum = combine(builder, fold.getKind(), sum, strip.lanesOf(strip.get(cast<YieldOp>(block.getTerminator()).getOperand(0))));
+    }
+    return next;
+  };
+  for (auto [sum, strip] : llvm::zip_equal(loops(loops, 0, sums), strips))
+    strip.bind(fold.getValue(), LaneValue::lanes(sum));
+}
+
+/// The body of a loop from `from` on, as far as there are so many columns; returns where they end.
+static Value emitStrips(const LaneCode &lanes, FunctionCode &code, Block &body, Value from, Value to) {
+  auto &builder = code.builder;
+  Value step = constant(builder, kStrips * lanes.lanes());
+  Value whole = subtract(builder, to, remainder(builder, subtract(builder, to, from), step));
+  forLoop(builder, from, whole, step, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
+    std::vector<LaneCode> strips(kStrips, lanes);
+    for (auto [k, strip] : llvm::enumerate(strips)) {
+      Value first = add(builder, index, constant(builder, int64_t(k) * lanes.lanes()));
+      strip.setLanes(true);
+      strip.bind(body.getArguments().back(), LaneValue::affine(first, constant(builder, 1), lanes.lanes()));
+    }
+    for (Operation &op : body)
+      if (auto fold = dyn_cast<FoldOp>(op))
+        foldTogether(fold, strips, code);
+      else
+        for (LaneCode &strip : strips)
+          strip.emitOp(op);
+    return {};
+  });
+  return whole;
+}
+
 void LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested) {
   Block &block = each.getBody().front();
   const bool last = dim + 1 == sizes.size();
@@ -77,6 +144,8 @@ void LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value
     return emitOps(block);
   Value from = dim == 0 && low ? low : constant(builder, 0), to = dim == 0 && high ? high : sizes[dim];
   if (last && !nested && !vectorised) {
+    if (foldsInLanes(block))
+      from = emitStrips(*this, code, block, from, to);
     setGrouped(!block.getOps<RandomKeepOp>().empty());
     forLanes(from, to, [&](LaneValue index) {
       bind(block.getArgument(dim), index);

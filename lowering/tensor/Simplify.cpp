@@ -6,6 +6,7 @@
 #include "lowering/Passes.h"
 #include "lowering/tensor/AttentionOrder.h"
 #include "lowering/tensor/LoopContractions.h"
+#include "lowering/tensor/TransposedReads.h"
 #include "lowering/tensor/WindowContractions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
@@ -271,6 +272,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add<DropAddedZero>(&getContext());
     addFlippedWindows(patterns);
     addAttentionOrder(patterns);
+    addTransposedReads(patterns);
     addLoopContractions(patterns, afterDifferentiation);
     if (afterDifferentiation) {
       patterns.add<DropStopGradient, ScatterOntoSum, SliceBeforeElements>(&getContext());

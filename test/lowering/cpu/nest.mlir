@@ -216,3 +216,47 @@ func.func @wide(%T: index, %B: index, %x: tensor<?x?xf64, #row>) {
   tenon.output 1 "s", %s : tensor<?xf64, affine_map<(d0, d1) -> (d1)>>
   return
 }
+
+// Columns that are folded: strips of 64 in one loop, and what is left. A fold that another one needs, and one of other sizes.
+func.func @columns(%T: index, %B: index, %x: tensor<?x?xf32, #row>, %u: tensor<3x?xf32, affine_map<(d0, d1) -> (3, d0)>>) {
+  %s, %v = tenon.nest affine_map<(d0, d1) -> ()> : tensor<?xf32, affine_map<(d0, d1) -> (d0)>>, tensor<?xf32, affine_map<(d0, d1) -> (d0)>> {
+    tenon.each affine_map<(d0, d1) -> (d0)> {
+    ^bb0(%j: index):
+      %sum = tenon.fold sum affine_map<(d0, d1) -> (d1)> : f32 {
+      ^bb0(%i: index):
+        %a = tenon.at %x[%i, %j] : tensor<?x?xf32, #row> -> f32
+        tenon.yield %a : f32
+      }
+      tenon.put 0 [%j], %sum : f32
+      %squares = tenon.fold sum affine_map<(d0, d1) -> (d1, 3)> : f32 {
+      ^bb0(%i: index, %k: index):
+        %a = tenon.at %x[%i, %j] : tensor<?x?xf32, #row> -> f32
+        %b = tenon.at %u[%k, %j] : tensor<3x?xf32, affine_map<(d0, d1) -> (3, d0)>> -> f32
+        %d = arith.subf %a, %sum : f32
+        %e = arith.mulf %d, %b : f32
+        tenon.yield %e : f32
+      }
+      tenon.put 1 [%j], %squares : f32
+    }
+  }
+  tenon.output 0 "s", %s : tensor<?xf32, affine_map<(d0, d1) -> (d0)>>
+  tenon.output 1 "v", %v : tensor<?xf32, affine_map<(d0, d1) -> (d0)>>
+  return
+}
+
+// f64: strips of 32.
+func.func @wide_columns(%T: index, %B: index, %x: tensor<?x?xf64, #row>) {
+  %s = tenon.nest affine_map<(d0, d1) -> ()> : tensor<?xf64, affine_map<(d0, d1) -> (d0)>> {
+    tenon.each affine_map<(d0, d1) -> (d0)> {
+    ^bb0(%j: index):
+      %most = tenon.fold max affine_map<(d0, d1) -> (d1)> : f64 {
+      ^bb0(%i: index):
+        %a = tenon.at %x[%i, %j] : tensor<?x?xf64, #row> -> f64
+        tenon.yield %a : f64
+      }
+      tenon.put 0 [%j], %most : f64
+    }
+  }
+  tenon.output 0 "s", %s : tensor<?xf64, affine_map<(d0, d1) -> (d0)>>
+  return
+}
