@@ -167,7 +167,9 @@ Expected<std::string> chooseGradient(const runtime::Manifest &manifest, const st
   for (const EntryInfo &entry : manifest.entries)
     if (entry.kind == EntryInfo::Kind::Grad && entry.name.starts_with(prefix))
       tasks.push_back(entry.name.substr(prefix.size()));
-  if (!wanted.empty())
+  const bool isCompiled = std::any_of(manifest.entries.begin(), manifest.entries.end(),
+                                      [](const EntryInfo &entry) { return entry.kind == EntryInfo::Kind::Grad; });
+  if (!wanted.empty() || !isCompiled)
     return chooseEntry(manifest, EntryInfo::Kind::Grad, wanted, "grad");
   auto chosen = chooseTask(tasks, task, "a gradient");
   if (!chosen.ok() || !chosen->empty())
