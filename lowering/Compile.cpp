@@ -1,5 +1,6 @@
 #include "lowering/Compile.h"
 #include "dialect/ElementModel.h"
+#include "dialect/OptimizeSettings.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/Characters.h"
 #include "frontend/ElementTypes.h"
@@ -109,6 +110,8 @@ void Compilation::describeRecipe() {
       continue;
     if (!request.grad)
       describeOptimizer(function, *recipe, sources, diagnostics);
+    else if (recipe->find("tasks")) // tenon-differentiate finds which parameters are whose
+      function->setAttr(kTrained, Builder(context.get()).getArrayAttr({}));
     if (const Setting *save = recipe->find("save")) {
       function->setAttr("tenon.save", StringAttr::get(context.get(), save->text));
       if (const Setting *steps = keywordOf(save, "steps"))

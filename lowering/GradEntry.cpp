@@ -1,6 +1,7 @@
 #include "lowering/GradEntry.h"
 #include "frontend/Characters.h"
 #include "llvm/ADT/STLExtras.h"
+#include <string_view>
 
 namespace tenon {
 
@@ -44,7 +45,8 @@ bool makeGradEntry(Program &program, const CheckOptions &checked) {
     bool isSource = entry.kind == (checked.recipe.empty() ? Entry::Kind::Eval : Entry::Kind::Train);
     if (isSource && !entry.results.empty()) {
       Entry grad = entry;
-      grad.name = "grad";
+      const bool isOfTask = entry.name.starts_with("train_");
+      grad.name = isOfTask ? "grad" + entry.name.substr(std::string_view("train").size()) : "grad";
       grad.kind = Entry::Kind::Train;
       kept.push_back(std::move(grad));
     }

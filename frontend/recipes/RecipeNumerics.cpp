@@ -128,27 +128,6 @@ NumericsPolicy numericsOf(const CheckedRecipe *recipe) {
 
 bool NumericsPolicy::isDouble() const { return isWideReal(params) && isWideReal(compute) && isWideReal(reduce); }
 
-void refuseShortAverage(const CheckedRecipe &recipe, const Entry &entry, const std::function<std::string(uint32_t)> &pathOf,
-                        Diagnostics &diagnostics) {
-  const Setting *average = recipe.find("average");
-  if (!average || !isShortReal(numericsOf(&recipe).params))
-    return;
-  const auto isShort = [](const Node &node) {
-    return node.op == Op::Param && !isWideReal(node.type.pinned) && !isUsualReal(node.type.pinned);
-  };
-  const auto found = std::find_if(entry.nodes.begin(), entry.nodes.end(), isShort);
-  if (found == entry.nodes.end())
-    return;
-  const std::string path = pathOf(found->index);
-  diagnostics
-      .error("T0690", average->range,
-             "not supported yet: `average` of parameters of 16 bits, which would round every step of a mean away; " + path +
-                 " has them",
-             "in recipe `" + recipe.name + "`")
-      .notes.emplace_back("help", "write them f32 (param " + path.substr(path.rfind('.') + 1) +
-                                      ": f32[..]), or leave `params = " + numericsOf(&recipe).params + "` out");
-}
-
 std::map<std::string, std::string> resolveExceptions(const CheckedRecipe &recipe, const std::vector<Param> &params,
                                                      const std::vector<LayerPath> &layers, const RecipeContext &context,
                                                      Diagnostics &diagnostics) {

@@ -104,11 +104,6 @@ struct NumericsPolicy {
 };
 NumericsPolicy numericsOf(const CheckedRecipe *recipe);
 
-/// T0690: `average` where a parameter that `entry` reads lies in 16 bits: the policy's, unless the text writes another type on
-/// it.
-void refuseShortAverage(const CheckedRecipe &recipe, const Entry &entry, const std::function<std::string(uint32_t)> &pathOf,
-                        Diagnostics &diagnostics);
-
 /// The exceptions of a numerics policy (`f32 = "rnn.*"`), resolved as Program::computeOf has them. A glob that matches nothing is
 /// T0640, one that matches some layers of a stack T0690.
 std::map<std::string, std::string> resolveExceptions(const CheckedRecipe &recipe, const std::vector<Param> &params,

@@ -130,7 +130,8 @@ json::Object groupsJson(const ScheduledEntry &planned) {
   return json::Object{{"count", groups.count}, {"gradients", std::move(gradients)}};
 }
 
-bool isGrad(const Entry &entry) { return entry.name == "grad"; }
+/// Without an update: `grad`, or grad_NAME of a task.
+bool isGrad(const Entry &entry) { return entry.kind == Entry::Kind::Train && entry.name.starts_with("grad"); }
 
 json::Object memoryJson(const ManifestFacts &facts, const ScheduledEntry &planned, FormulaSpace &space) {
   MemoryReport report = reportMemory(planned, space);

@@ -3,6 +3,7 @@
 #include "runtime/base/Json.h"
 #include "runtime/files/Safetensors.h"
 #include "runtime/parameters/PublicNames.h"
+#include "runtime/parameters/WideValues.h"
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -101,14 +102,15 @@ static Status planSave(const Parameters &parameters, ParameterArena arena, const
   return {};
 }
 
-/// Declares what a file is to hold.
+/// Declares what a file is to hold; `wide` goes with own names.
 static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups,
-                    std::span<const StateTensor> states, SafetensorsWriter &writer) {
+                    std::span<const StateTensor> states, const WideValues &wide, SafetensorsWriter &writer) {
   if (arena == ParameterArena::Values)
     for (const auto &[key, text] : parameters.notes)
       writer.note(key, text);
   for (const Group &group : groups)
-    writer.declare(group[0].tensor, typeOf(parameters, arena, group), group[0].shape);
+    writer.declare(group[0].tensor, wide.contains(group[0].tensor) ? DataType::F32 : typeOf(parameters, arena, group),
+                   group[0].shape);
   writer.note("format", "pt"); // other readers ask for it
   writer.note("tenon.signature", parameters.signature());
   for (const StateTensor &each : states)
@@ -116,11 +118,11 @@ static void declare(const Parameters &parameters, ParameterArena arena, std::spa
 }
 
 static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups,
-                          std::span<const StateTensor> states) {
+                          std::span<const StateTensor> states, const WideValues &wide = {}) {
   if (!parameters.arena(arena))
     return bugError("this arena is not allocated");
   SafetensorsWriter writer;
-  declare(parameters, arena, groups, states, writer);
+  declare(parameters, arena, groups, states, wide, writer);
   Status status = writer.begin(sink);
   auto write = [&](const char *bytes, uint64_t count) { return writer.write(bytes, count); };
   std::vector<char> values, converted;
@@ -128,6 +130,10 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
     for (const Piece &piece : group) {
       if (status.failed())
         return status;
+      if (const auto given = wide.find(piece.tensor); given != wide.end()) {
+        status = writer.write(given->second.data(), given->second.size() * sizeof(float));
+        continue;
+      }
       const ParameterInfo &info = *piece.place.info;
       const DataType type = parameters.typeOf(info, arena), published = typeOf(parameters, arena, group);
       const uint64_t size = byteSize(type);
@@ -155,11 +161,12 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   return status.ok() ? writer.finish() : status;
 }
 
-static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
+static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme,
+                         const WideValues &wide = {}) {
   std::vector<Group> groups;
   if (Status status = planSave(parameters, arena, scheme, groups); status.failed())
     return status;
-  return writeGroups(parameters, sink, arena, groups, statesOf(parameters, arena, scheme));
+  return writeGroups(parameters, sink, arena, groups, statesOf(parameters, arena, scheme), wide);
 }
 
 Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme) const {
@@ -220,13 +227,23 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
 
 Status Parameters::saveTo(ByteSink &sink, ParameterArena which) const { return writeArena(*this, sink, which, ""); }
 
-uint64_t Parameters::fileBytes(ParameterArena which) const {
+static uint64_t bytesUnderOwnNames(const Parameters &parameters, ParameterArena arena, const WideValues &wide) {
   SafetensorsWriter writer;
   std::vector<Group> groups;
-  if (planSave(*this, which, "", groups).failed()) // own names always fit
+  if (planSave(parameters, arena, "", groups).failed()) // own names always fit
     return 0;
-  declare(*this, which, groups, statesOf(*this, which, ""), writer);
+  declare(parameters, arena, groups, statesOf(parameters, arena, ""), wide, writer);
   return writer.fileBytes();
+}
+
+uint64_t Parameters::fileBytes(ParameterArena which) const { return bytesUnderOwnNames(*this, which, {}); }
+
+Status saveWideTo(const Parameters &parameters, const WideValues &wide, ByteSink &sink) {
+  return writeArena(parameters, sink, ParameterArena::Values, "", wide);
+}
+
+uint64_t wideFileBytes(const Parameters &parameters, const WideValues &wide) {
+  return bytesUnderOwnNames(parameters, ParameterArena::Values, wide);
 }
 
 Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme, FileBatch *batch) const {

@@ -83,10 +83,6 @@ std::vector<uint64_t> stepsBefore(const std::string &directory, uint64_t step, u
 Expected<std::unique_ptr<AveragedWeights>> AveragedWeights::create(const AverageSetting &setting,
                                                                    const std::shared_ptr<Parameters> &source,
                                                                    const std::shared_ptr<runtime::ThreadPool> &pool) {
-  for (const runtime::ParameterInfo &info : source->manifest().parameters)
-    if (info.stored != info.type)
-      return inputError("not supported yet: `average` of parameters in ", nameOf(info.stored),
-                        ", which would round every step of a mean away");
   std::unique_ptr<AveragedWeights> result(new AveragedWeights(setting));
   auto mean = Parameters::create(source->owner());
   if (!mean.ok())
@@ -94,11 +90,33 @@ Expected<std::unique_ptr<AveragedWeights>> AveragedWeights::create(const Average
   result->mean = mean.take();
   result->source = source;
   result->pool = pool;
+  for (const std::string &name : source->names()) {
+    auto place = source->find(name);
+    if (!place.ok())
+      return place.status();
+    if (place->info->stored != place->info->type)
+      result->wide.emplace(name, std::vector<float>(static_cast<size_t>(place->info->elements)));
+  }
   return result;
 }
 
-/// States of the model and notes are not averaged: they are those of the training.
-Status AveragedWeights::copyRest() {
+/// Each parameter of 16 bits, with its mean.
+Status AveragedWeights::visitWide(const std::function<Status(const Parameters::Place &, std::vector<float> &)> &visit) {
+  for (auto &[name, means] : wide) {
+    auto place = source->find(name);
+    Status status = place.ok() ? visit(*place, means) : place.status();
+    if (status.failed())
+      return status;
+  }
+  return {};
+}
+
+/// What evaluations read of means of 16 bits. States of the model and notes are not averaged: they are those of the training.
+Status AveragedWeights::complete() {
+  Status rounded =
+      visitWide([&](const Parameters::Place &place, std::vector<float> &means) { return mean->setAt(place, means.data()); });
+  if (rounded.failed())
+    return rounded;
   mean->notes = source->notes;
   for (auto &[name, state] : mean->modelStates())
     if (Status status = state.memory.view().copyFrom(source->modelStates().at(name).memory.view()); status.failed())
@@ -111,7 +129,29 @@ Status AveragedWeights::restart() {
   Status status = visitPlaces(*source, [&](const std::string &, const Parameters::Place &place, std::vector<char> &values) {
     return mean->setAt(place, values.data());
   });
-  return status.ok() ? copyRest() : status;
+  if (status.ok())
+    status =
+        visitWide([&](const Parameters::Place &place, std::vector<float> &means) { return source->getAt(place, means.data()); });
+  return status.ok() ? complete() : status;
+}
+
+Status AveragedWeights::load(const runtime::SafetensorsFile &file) {
+  Status status = mean->loadArena(file, ParameterArena::Values);
+  for (auto &[name, means] : wide)
+    if (status.ok())
+      status = file.readReals(*file.find(name), 0, means.size(), DataType::F32, means.data());
+  return status;
+}
+
+Status AveragedWeights::save(runtime::ByteSink &sink) const { return runtime::saveWideTo(*mean, wide, sink); }
+
+uint64_t AveragedWeights::fileBytes() const { return runtime::wideFileBytes(*mean, wide); }
+
+uint64_t AveragedWeights::wideBytes() const {
+  uint64_t bytes = 0;
+  for (const auto &[name, means] : wide)
+    bytes += means.size() * sizeof(float);
+  return bytes;
 }
 
 Status AveragedWeights::update(uint64_t step) {
@@ -132,7 +172,11 @@ Status AveragedWeights::update(uint64_t step) {
   }
   const runtime::FloatingPointScope sameMode;
   std::vector<char> moved;
-  return visitPlaces(*source, [&](const std::string &, const Parameters::Place &place, std::vector<char> &now) {
+  return visitPlaces(*source, [&](const std::string &name, const Parameters::Place &place, std::vector<char> &now) {
+    if (const auto found = wide.find(name); found != wide.end()) {
+      moveTowards(reinterpret_cast<const float *>(now.data()), found->second.data(), found->second.size(), share);
+      return Status();
+    }
     moved.resize(now.size());
     Status status = mean->getAt(place, moved.data());
     moveElements(place.info->type, now.data(), moved.data(), static_cast<uint64_t>(place.info->elements), share);
@@ -142,7 +186,7 @@ Status AveragedWeights::update(uint64_t step) {
 
 Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uint64_t every, std::vector<std::string> &notes) {
   if (isMoving() || prepared == step)
-    return copyRest();
+    return complete();
   std::vector<runtime::SafetensorsFile> files;
   for (uint64_t each : stepsBefore(directory, step, every, setting.last - 1)) {
     auto checkpoint = runtime::loadCheckpoint(runtime::concat(directory, "/step-", each));
@@ -161,7 +205,7 @@ Status AveragedWeights::prepare(const std::string &directory, uint64_t step, uin
   Status status = meanOfCheckpoints(files);
   if (status.ok())
     prepared = step;
-  return status.ok() ? copyRest() : status;
+  return status.ok() ? complete() : status;
 }
 
 Status AveragedWeights::meanOfCheckpoints(const std::vector<runtime::SafetensorsFile> &files) {
@@ -180,6 +224,10 @@ Status AveragedWeights::meanOfCheckpoints(const std::vector<runtime::Safetensors
     for (double &value : sum)
       value /= static_cast<double>(files.size() + 1);
     runtime::convertReals(DataType::F64, sum.data(), count, type, values.data());
+    if (const auto found = wide.find(name); found != wide.end()) {
+      std::copy_n(reinterpret_cast<const float *>(values.data()), count, found->second.begin());
+      return Status();
+    }
     return mean->setAt(place, values.data());
   });
 }

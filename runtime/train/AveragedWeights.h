@@ -2,22 +2,32 @@
 // commands read them; the optimizer goes on from the parameters themselves.
 #pragma once
 #include "runtime/device/Threads.h"
-#include "runtime/parameters/Parameters.h"
-#include "runtime/train/Recipe.h"
+#include "runtime/parameters/WideValues.h"
+#include "runtime/train/AverageSetting.h"
+#include <functional>
 #include <set>
 
 namespace tenon::train {
 
+using runtime::Expected;
+using runtime::Status;
+
 class AveragedWeights {
 public:
-  /// Of the parameters of a training: `source` outlives no one. Errors: memory; numerics whose parameters cannot hold a mean.
+  /// Of the parameters of a training: `source` outlives no one. Errors: memory.
   static Expected<std::unique_ptr<AveragedWeights>> create(const AverageSetting &setting,
                                                            const std::shared_ptr<runtime::Parameters> &source,
                                                            const std::shared_ptr<runtime::ThreadPool> &pool);
-  /// The means, for contexts that evaluate and for files. After `prepare`.
+  /// The means, for contexts that evaluate: of parameters of 16 bits rounded to these. After `prepare`.
   const std::shared_ptr<runtime::Parameters> &parameters() const { return mean; }
   /// Moving averages begin with the parameters as they are.
   Status restart();
+  /// As they are in a file of a checkpoint: `save` has written it, or it holds parameters that they begin with.
+  Status load(const runtime::SafetensorsFile &file);
+  Status save(runtime::ByteSink &sink) const;
+  uint64_t fileBytes() const;
+  /// Of the means, beside those that `parameters` has.
+  uint64_t wideBytes() const;
   /// After update number `step`, from 1.
   Status update(uint64_t step);
   /// Completes the means after update number `step`: those over checkpoints from the files of `directory`, whose steps are
@@ -30,10 +40,12 @@ public:
 
 private:
   AveragedWeights(const AverageSetting &setting) : setting(setting) {}
-  Status copyRest();
+  Status complete();
+  Status visitWide(const std::function<Status(const runtime::Parameters::Place &, std::vector<float> &)> &visit);
   Status meanOfCheckpoints(const std::vector<runtime::SafetensorsFile> &files);
   AverageSetting setting;
   std::shared_ptr<runtime::Parameters> source, mean;
+  runtime::WideValues wide; // the means of parameters of 16 bits, whose last places no step of a mean would reach
   std::shared_ptr<runtime::ThreadPool> pool;
   std::optional<uint64_t> prepared; // step whose checkpoints are in the means
   std::set<uint64_t> leftOut;       // damaged checkpoints that were named

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/artifact/Manifest.h"
 #include "runtime/data/Task.h"
+#include "runtime/train/AverageSetting.h"
 #include "runtime/train/TaskOrder.h"
 #include <map>
 #include <optional>
@@ -21,13 +22,6 @@ struct DataOverrides {
   bool whole = false;                       // evaluate on all of these files; not kept
   std::optional<double> heldOut;
   std::optional<int64_t> validEvery;
-};
-
-/// average = ema(decay) or last(count).
-struct AverageSetting {
-  double decay = 0;
-  bool ramp = false; // ema: the decay of update n is at most (1 + n) / (10 + n)
-  size_t last = 0;   // checkpoints; 0: a moving average
 };
 
 /// One of `tasks`, or all that a recipe without them trains on.

@@ -1,6 +1,7 @@
 #include "runtime/train/RunState.h"
 #include "runtime/files/Safetensors.h"
 #include "runtime/parameters/PublicNames.h"
+#include "runtime/train/AveragedWeights.h"
 #include "runtime/train/RunMetadata.h"
 #include "runtime/train/StateFile.h"
 #include "tenon/artifact.h"
@@ -212,8 +213,8 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
       contents.files.push_back({name, parameters.fileBytes(arena), [&parameters, arena = arena](runtime::ByteSink &sink) {
                                   return parameters.saveTo(sink, arena);
                                 }});
-  if (const Parameters *means = parts.means)
-    contents.files.push_back({kMeansFile, means->fileBytes(), [means](runtime::ByteSink &sink) { return means->saveTo(sink); }});
+  if (const AveragedWeights *means = parts.means)
+    contents.files.push_back({kMeansFile, means->fileBytes(), [means](runtime::ByteSink &sink) { return means->save(sink); }});
   for (size_t i = 0; i < parts.others.size(); ++i)
     contents.files.push_back({statesFile(i + 1), stateFileBytes(*parts.others[i]),
                               [other = parts.others[i]](runtime::ByteSink &sink) { return writeStates(*other, sink); }});
@@ -301,11 +302,11 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
   if (status.ok())
     status = openOthers(*checkpoint, parts, files);
   if (status.ok() && parts.means)
-    status = openMeans(*checkpoint, *parts.means, files, notes);
+    status = openMeans(*checkpoint, *parts.means->parameters(), files, notes);
   if (status.ok())
     status = loadArenas(files, *context.parameters());
   if (status.ok() && parts.means)
-    status = parts.means->loadArena(files.means ? *files.means : files.arenas[0].second, ParameterArena::Values);
+    status = parts.means->load(files.means ? *files.means : files.arenas[0].second);
   if (status.ok())
     status = readStates(*files.states, context);
   for (size_t i = 0; i < parts.others.size() && status.ok(); ++i)

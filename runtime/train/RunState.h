@@ -6,6 +6,8 @@
 
 namespace tenon::train {
 
+class AveragedWeights;
+
 /// The best evaluation so far.
 struct BestEvaluation {
   std::string measure; // the loss or metric
@@ -37,7 +39,7 @@ struct RunState {
 
 /// What a checkpoint holds besides parameters, moments and the states of one context.
 struct RunParts {
-  runtime::Parameters *means = nullptr;        // of the parameters, where the recipe asks for them
+  AveragedWeights *means = nullptr;            // of the parameters, where the recipe asks for them
   std::vector<runtime::Context *> others = {}; // of further tasks
   std::set<uint64_t> needed = {};              // checkpoints of these steps stay, whatever a save keeps
 };

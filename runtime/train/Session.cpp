@@ -191,7 +191,7 @@ std::vector<const SessionTask *> Session::tasks() const {
 
 RunParts Session::parts() {
   RunParts parts;
-  parts.means = averages ? averages->parameters().get() : nullptr;
+  parts.means = averages.get();
   for (SessionTask &other : others)
     parts.others.push_back(other.train.get());
   return parts;
@@ -269,7 +269,7 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
   if (manifest.partialSumBytes() > 0)
     items.push_back({"sums of slices", manifest.partialSumBytes()});
   if (averages)
-    items.push_back({"averages", manifest.parameterBytesIn(inMemory)});
+    items.push_back({"averages", manifest.parameterBytesIn(inMemory) + averages->wideBytes()});
   auto add = [&](const std::string &name, const std::vector<runtime::Context *> &contexts) { // of one workspace
     uint64_t tensors = 0, states = 0;
     for (const runtime::Context *context : contexts) {

@@ -1,7 +1,8 @@
 """Maps of attention, from the compiler and from pictures, against plain Python.
 
 attention.py numbers FOLDER        states of the model with maps: what FOLDER/weights.safetensors gives
-attention.py picture FOLDER TEXT   FOLDER/prompt.svg shows the same for TEXT
+attention.py picture FOLDER TEXT [JOB]  FOLDER/prompt.svg shows the same for TEXT, where JOB: with row JOB of the parameter `job`
+                                   added to all symbols
 attention.py forms FOLDER          maps of FOLDER/forms.tn
 attention.py memory FIRST SECOND   the memory of the picture of the second window has the symbols of the first
 attention.py look PICTURE ROWS     a picture has so many rows of maps, and the rows of each map add up to 1
@@ -31,11 +32,13 @@ def nested(tensor):
     return part(tensor.values, tensor.shape)
 
 
-def expected(weights, ids):
+def expected(weights, ids, job=None):
     """Of map.tn, by (layer, head): each row's weights, 0 behind the diagonal."""
     flat = {name: tensor.values for name, tensor in weights.items()}
     width, heads, size = 8, 2, 4
     x = [flat["emb"][i * width:(i + 1) * width] for i in ids]
+    if job is not None:
+        x = [[a + b for a, b in zip(row, flat["job"][job * width:(job + 1) * width])] for row in x]
     maps = {}
     for layer in range(2):
         def linear(name, rows, wide):
@@ -148,7 +151,8 @@ def shows(indices, weights):
                for row, wanted in zip(indices, weights) for index, weight in zip(row, wanted))
 
 
-def picture(folder, text):
+def picture(folder, text, job=None):
+    job = None if job is None else int(job)
     found, beside = pictures(os.path.join(folder, "prompt.svg"))
     print("; ".join(title for title, _, _ in found))
     rows, columns = {len(indices) for _, indices, _ in found}, {len(indices[0]) for _, indices, _ in found}
@@ -157,11 +161,13 @@ def picture(folder, text):
     print(*rows, "rows and", *columns, "columns, labelled", *found[0][2])
     weights = tensors.load_safetensors(os.path.join(folder, "weights.safetensors"))
 
-    def agrees(string):
-        wanted = expected(weights, list(string.encode()))
+    def agrees(string, job):
+        wanted = expected(weights, list(string.encode()), job)
         return all(shows(indices, wanted[i // 2, i % 2]) for i, (_, indices, _) in enumerate(found))
-    print("the colours are those of the weights, to 1 of 253" if agrees(text) else "WRONG")
-    print("WRONG" if agrees("the cat & <dog>") else "the weights of another text are noticed")
+    print("the colours are those of the weights, to 1 of 253" if agrees(text, job) else "WRONG")
+    print("WRONG" if agrees("the cat & <dog>", job) else "the weights of another text are noticed")
+    if job is not None:
+        print("WRONG" if agrees(text, 1 - job) or agrees(text, None) else "those of another task, too")
 
 
 def forms(folder):

@@ -5,6 +5,7 @@ tasks.py order RUN shuffled|turns|share  the metrics name tasks in an order that
 tasks.py steps RUN FOLDER [wrong]        parameters and moments after RUN are those of Adam over the losses of the tasks that its
                                          metrics name, where a step leaves what its loss does not reach alone; `wrong`: where all
                                          parameters take part in each step
+tasks.py grad FILE TASK                  FILE, what tenon grad has written, is the gradient of TASK at the initial values
 tasks.py best RUN EVAL                   EVAL, what tenon eval --json says of the best checkpoint, has the lowest `far` of the
                                          evaluations in the metrics of RUN
 """
@@ -44,6 +45,7 @@ def write(folder):
         save(os.path.join(folder, task + ".y.npy"), (len(y),), y)
         with open(os.path.join(folder, task + ".jsonl"), "w", encoding="utf-8") as file:
             file.writelines(json.dumps({"x": a, "y": b}) + "\n" for a, b in zip(x, y))
+    save(os.path.join(folder, "ones.npy"), (12,), [1] * 12, "<i4")
     for name, labels in (("digits", "01"), ("words", ("ent", "not")), ("kinds", ("maybe", "no", "yes"))):
         with open(os.path.join(folder, name + ".tsv"), "w", encoding="utf-8") as file:
             file.writelines(f"{labels[i % len(labels)]}\tsome text {i}\n" for i in range(12))
@@ -93,8 +95,20 @@ def gradients(task, values):
     return result
 
 
+INITIAL = {"w": [0.5] * D, "near_bias": [0.5], "far_bias": [0.5]}
+
+
+def grad(path, task):
+    got = tensors.load_safetensors(path)
+    wanted = {key: [0.0] * len(value) for key, value in INITIAL.items()} | gradients(task, INITIAL)
+    worst = max(abs(a - b) for key in wanted for a, b in zip(got[key].values, wanted[key], strict=True))
+    if not worst <= 2e-5:
+        sys.exit(f"WRONG: the gradient of {task} is {worst:.3g} away")
+    print(f"the gradient of {task}, and none of", *(key for key in wanted if not any(wanted[key])))
+
+
 def steps(run, wrong):
-    values = {"w": [0.5] * D, "near_bias": [0.5], "far_bias": [0.5]}
+    values = {key: list(value) for key, value in INITIAL.items()}
     moments = {key: ([0.0] * len(value), [0.0] * len(value)) for key, value in values.items()}
     done = lines(run)
     for t, line in enumerate(done, 1):
@@ -121,6 +135,8 @@ def main():
         write(sys.argv[2])
     elif what == "order":
         order(*sys.argv[2:])
+    elif what == "grad":
+        grad(*sys.argv[2:])
     elif what == "best":
         best(*sys.argv[2:])
     else:

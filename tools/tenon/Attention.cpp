@@ -4,6 +4,8 @@
 #include "runtime/train/RunState.h"
 #include "runtime/train/Session.h"
 #include "tools/tenon/AttentionMaps.h"
+#include "tools/tenon/AttentionPrompt.h"
+#include "tools/tenon/Call.h"
 #include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Picture.h"
 #include "tools/tenon/Say.h"
@@ -20,15 +22,13 @@ using runtime::Manifest;
 
 namespace {
 
-constexpr int64_t kMostSymbols = 64; // of a text, where nobody says how many
-
 /// Tasks whose window may have any length: they fill it from a text, and nothing else depends on it.
 bool fitsAnyLength(const std::string &task) {
   static const std::set<std::string> names = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "mlm_nsp", "rtd"};
   return names.count(task) > 0;
 }
 
-/// The eval entry of the run's model; its text.
+/// The eval entry of the run's model, of one of its tasks; its text.
 struct Target {
   const EntryInfo *entry = nullptr;
   int text = -1;             // of its inputs; -1: none
@@ -36,11 +36,9 @@ struct Target {
   int64_t width = -1;        // of the text; -1: left open
 };
 
-Expected<Target> targetOf(const Manifest &manifest, const std::string &run) {
+Expected<Target> targetOf(const Manifest &manifest, const std::string &run, const std::string &entry) {
   Target target;
-  for (const EntryInfo &entry : manifest.entries)
-    if (entry.kind == EntryInfo::Kind::Eval)
-      target.entry = &entry;
+  target.entry = manifest.findEntry(entry);
   if (!target.entry)
     return inputError("the model of ", run, " has no loss or metric, and so no entry that reads a text like its training");
   target.text = mainInput(*target.entry);
@@ -65,74 +63,50 @@ void bindTo(ModelOptions &model, const std::string &dim, int64_t size) {
   model.recipeBind.push_back(concat(dim, "=", size));
 }
 
-Expected<train::Recipe> recipeFor(const AttentionOptions &options, const Manifest &manifest, const train::RunSettings &saved) {
+/// --text in place of what one of several tasks reads.
+Status takeText(const std::string &text, train::TaskRecipe &task) {
+  if (text.empty())
+    return {};
+  if (task.data.texts.empty())
+    return usageError("--text: the data of the task ", task.name, " are no plain text");
+  task.valid = task.data;
+  task.valid->texts = {text};
+  task.valid->heldOut = 0;
+  task.valid->evaluation = true;
+  return {};
+}
+
+/// What the recipe trains on, or one of its tasks; `seed` becomes the recipe's.
+Expected<train::TaskRecipe> recipeFor(const AttentionOptions &options, const Manifest &manifest, const train::RunSettings &saved,
+                                      uint64_t &seed) {
   train::RunSettings settings = saved;
-  if (!options.text.empty()) {
+  const runtime::JsonValue *made = manifest.recipe.find("settings");
+  const bool several = made && made->find("tasks");
+  if (!options.text.empty() && !several) {
     settings.data.validText = options.text;
     if (settings.data.text.empty())
       settings.data.text = options.text;
   }
   auto recipe = train::readRecipe(manifest, settings.data, settings.seed);
-  if (recipe.ok() && !recipe->valid) { // nothing is held out: a window of what it was trained on
-    recipe->valid = recipe->data;
-    recipe->valid->evaluation = true;
+  if (!recipe.ok())
+    return recipe.status();
+  seed = recipe->seed;
+  std::vector<std::string> names;
+  for (const train::TaskRecipe &task : recipe->tasks)
+    names.push_back(task.name);
+  auto name = chooseTask(names, options.task, "a picture");
+  if (!name.ok())
+    return name.status();
+  const std::vector<train::TaskRecipe> all = recipe->allTasks();
+  train::TaskRecipe chosen = *std::find_if(all.begin(), all.end(), [&](const auto &each) { return each.name == *name; });
+  if (Status status = several ? takeText(options.text, chosen) : Status(); status.failed())
+    return status;
+  if (!chosen.valid) { // nothing is held out: a window of what it was trained on
+    chosen.valid = chosen.data;
+    chosen.valid->evaluation = true;
   }
-  if (recipe.ok() && recipe->valid)
-    recipe->valid->tokens = 0; // compiled for the one row that is drawn
-  return recipe;
-}
-
-/// A prompt as the data of the recipe's task would hold it: between the marks that the model has always seen around a text.
-Status encodePrompt(const AttentionOptions &options, const data::Vocabulary &vocabulary, const std::string &task,
-                    std::vector<int32_t> &ids) {
-  auto mark = [&](const char *name) {
-    if (auto id = task == "mlm_nsp" || task == "rtd" ? vocabulary.special(name) : std::nullopt)
-      ids.push_back(*id);
-  };
-  mark("cls");
-  if (Status status = vocabulary.encode(options.prompt, ids); status.failed())
-    return status.in("--prompt");
-  const auto most = static_cast<size_t>(options.length ? options.length : kMostSymbols);
-  if (ids.size() > most) {
-    note(concat("the first ", most, " of the prompt's ", ids.size(), " symbols are drawn; --length N takes more"));
-    ids.resize(most);
-  }
-  mark("sep");
-  return {};
-}
-
-/// The inputs for a prompt: one text, given from left to right, of which nothing is padded or masked. What else a task gives are
-/// labels and what the losses weigh by; attention does not depend on them.
-void fillFromPrompt(runtime::Context &context, int text, const std::vector<int32_t> &ids) {
-  const auto length = static_cast<int64_t>(ids.size());
-  for (size_t i = 0; i < context.inputs().size(); ++i) {
-    const runtime::BoundTensor &input = context.inputs()[i];
-    if (input.type != runtime::DataType::I32)
-      continue; // `back`, `weight`: false and 0, as buffers are made
-    auto *values = static_cast<int32_t *>(context.input(static_cast<int>(i)));
-    const int64_t count = static_cast<int64_t>(input.bytes / sizeof(int32_t)),
-                  width = input.shape.size() > 1 ? input.shape[1] : 1;
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t place = k % width;
-      if (static_cast<int>(i) == text || input.name == "word") // that each predicted place is to give its own symbol
-        values[k] = ids[static_cast<size_t>(std::min(place, length - 1))];
-      else if (input.name == "len")
-        values[k] = static_cast<int32_t>(length);
-      else if (input.name == "rank" || input.name == "at")
-        values[k] = static_cast<int32_t>(std::min(place, length - 1));
-    }
-  }
-}
-
-/// Inputs on which attention may depend and that a prompt cannot tell.
-Status checkPrompt(const EntryInfo &entry, int text) {
-  static const std::set<std::string> known = {"ids", "target", "seg",    "len",   "rank",   "back",
-                                              "at",  "word",   "weight", "label", "follows"};
-  for (size_t i = 0; i < entry.inputs.size(); ++i)
-    if (static_cast<int>(i) != text && !known.count(entry.inputs[i].name))
-      return usageError("--prompt gives no '", entry.inputs[i].name,
-                        "', which the model reads too; without --prompt the first row of the run's data is drawn");
-  return {};
+  chosen.valid->tokens = 0; // compiled for the one row that is drawn
+  return chosen;
 }
 
 class Drawing {
@@ -157,7 +131,8 @@ private:
   const AttentionOptions &options;
   const train::RunDirectory run;
   train::RunSettings settings;
-  std::optional<train::Recipe> recipe;
+  train::TaskRecipe recipe;
+  uint64_t seed = 0; // the recipe's
   std::optional<data::Vocabulary> vocabulary;
   ModelOptions source;
   std::optional<Model> model;
@@ -189,30 +164,28 @@ private:
     if (!opened.ok())
       return opened.status();
     const Manifest &manifest = opened->artifact->manifest();
-    if (const runtime::JsonValue *made = manifest.recipe.find("settings"); made && made->find("tasks"))
-      return inputError(
-          "not supported yet: attention of ", run.path,
-          ", whose recipe has `tasks`: each has an evaluation and data of its own, and nothing says which is meant");
-    auto target = targetOf(manifest, run.path);
     auto saved = train::readRunSettings(run);
     auto symbols = train::readVocabulary(run);
-    if (!target.ok() || !saved.ok() || !symbols.ok())
-      return !target.ok() ? target.status() : !saved.ok() ? saved.status() : symbols.status();
+    if (!saved.ok() || !symbols.ok())
+      return saved.ok() ? symbols.status() : saved.status();
     settings = saved.take();
     vocabulary = symbols.take();
+    auto read = recipeFor(options, manifest, settings, seed);
+    if (!read.ok())
+      return read.status();
+    recipe = read.take();
+    auto target = targetOf(manifest, run.path, train::evalEntryOf(recipe));
+    if (!target.ok())
+      return target.status();
     trained = opened->artifact;
     source.entries = {target->entry->name};
     source.tier = trained->tier();
     bindTo(source, target->batch, 1);
     if (options.promptGiven)
       return sizePrompt(manifest, *target);
-    auto read = recipeFor(options, manifest, settings);
-    if (!read.ok())
-      return read.status();
-    recipe = read.take();
-    const bool anyLength = fitsAnyLength(recipe->data.name) && !target->places.empty() && target->width > 0;
+    const bool anyLength = fitsAnyLength(recipe.data.name) && !target->places.empty() && target->width > 0;
     if (options.length && !anyLength)
-      return usageError("--length: the windows of ", recipe->data.name.empty() ? std::string("these data") : recipe->data.name,
+      return usageError("--length: the windows of ", recipe.data.name.empty() ? std::string("these data") : recipe.data.name,
                         " have the length of the training");
     if (anyLength)
       bindTo(source, target->places, options.length ? options.length : std::min(target->width, kMostSymbols));
@@ -220,13 +193,12 @@ private:
   }
 
   Status sizePrompt(const Manifest &manifest, const Target &target) {
-    if (!vocabulary || vocabulary->size() == 0 || target.text < 0)
+    const bool isText = recipe.name.empty() || train::hasSetting(recipe.data.name, "vocab");
+    if (!vocabulary || vocabulary->size() == 0 || target.text < 0 || !isText)
       return usageError("--prompt: the data of ", run.path, " are no text; without --prompt their first row is drawn");
-    if (Status status = checkPrompt(*target.entry, target.text); status.failed())
+    if (Status status = checkPrompt(*target.entry, target.text, recipe.id.has_value()); status.failed())
       return status;
-    const runtime::JsonValue *settingsOf = manifest.recipe.find("settings"),
-                             *data = settingsOf ? settingsOf->find("data") : nullptr, *call = data ? data->find("call") : nullptr;
-    if (Status status = encodePrompt(options, *vocabulary, call ? call->text : "", prompt); status.failed())
+    if (Status status = encodePrompt(options, *vocabulary, recipe.data.name, prompt); status.failed())
       return status;
     if (prompt.size() < 2)
       return usageError("--prompt has ", runtime::counted(prompt.size(), "symbol"),
@@ -292,23 +264,23 @@ private:
         for (const auto &[dim, size] : *given)
           sizes[dim] = size;
     if (options.promptGiven) {
-      if (Status status = train::makeContext(parameters, "eval", sizes, *pool, context); status.failed())
+      if (Status status = train::makeContext(parameters, train::evalEntryOf(recipe), sizes, *pool, context); status.failed())
         return status;
       if (Status status = checkMaps(); status.failed())
         return status;
-      fillFromPrompt(*context, mainInput(context->entry()), prompt);
+      fillFromPrompt(*context, mainInput(context->entry()), prompt, recipe.id.value_or(0));
       return context->run();
     }
     std::unique_ptr<train::Feeder> feeder;
-    if (Status status = train::makeEvaluation(recipe->allTasks()[0], vocabulary ? &*vocabulary : nullptr, parameters, sizes,
-                                              *pool, task, context, feeder);
+    if (Status status =
+            train::makeEvaluation(recipe, vocabulary ? &*vocabulary : nullptr, parameters, sizes, *pool, task, context, feeder);
         status.failed())
       return status;
     if (Status status = checkMaps(); status.failed())
       return status;
     if (options.window >= task->evaluationBatches())
       return usageError("--window ", options.window, ": there are ", task->evaluationBatches(), " windows, from 0 on");
-    context->setSeed(recipe->seed);
+    context->setSeed(seed);
     context->resetStates();
     for (uint64_t i = 0; i <= options.window; ++i) {
       if (task->resetsInEvaluation(i))
@@ -352,7 +324,8 @@ private:
     const DrawnMaps drawn = maps.take();
     for (const std::string &limit : drawn.limits)
       note(limit);
-    const std::string title = concat("Attention in ", endOfPath(run.path), " at step ", step);
+    const std::string title = concat("Attention in ", endOfPath(run.path), " at step ", step,
+                                     recipe.name.empty() ? "" : concat(", task ", recipe.name));
     std::vector<std::string> lines = drawn.limits, text;
     const size_t count = places < 0 ? symbols.text.size() : std::min(symbols.text.size(), static_cast<size_t>(places));
     size_t longest = 0, memory = 0;

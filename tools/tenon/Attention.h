@@ -8,6 +8,7 @@ struct AttentionOptions {
   std::string run, output;
   std::string prompt, text; // one of them, or none: the first window of what `eval` reads
   std::string checkpoint;
+  std::string task;    // of a recipe with several
   int64_t length = 0;  // places of the text; 0: at most kMostSymbols
   uint64_t window = 0; // of `text`: so many before it fill the memory
   bool promptGiven = false;

@@ -146,6 +146,37 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
                                   : usageError("the entry to call is not clear; pass --entry with one of ", callable);
 }
 
+Expected<std::string> chooseTask(const std::vector<std::string> &tasks, const std::string &wanted, const std::string &what) {
+  if (tasks.empty())
+    return wanted.empty() ? Expected<std::string>(std::string()) : usageError("--task ", wanted, ": the recipe has no `tasks`");
+  std::string names;
+  for (const std::string &task : tasks)
+    names += concat(names.empty() ? "" : ", ", task);
+  if (wanted.empty())
+    return tasks.size() == 1 ? Expected<std::string>(tasks[0])
+                             : usageError("the recipe has ", tasks.size(), " tasks, and ", what,
+                                          " is of one of them; pass --task with one of ", names);
+  return std::find(tasks.begin(), tasks.end(), wanted) != tasks.end()
+             ? Expected<std::string>(wanted)
+             : usageError("--task ", wanted, ": the recipe has no such task; there are: ", names);
+}
+
+Expected<std::string> chooseGradient(const runtime::Manifest &manifest, const std::string &wanted, const std::string &task) {
+  constexpr std::string_view prefix = "grad_";
+  std::vector<std::string> tasks;
+  for (const EntryInfo &entry : manifest.entries)
+    if (entry.kind == EntryInfo::Kind::Grad && entry.name.starts_with(prefix))
+      tasks.push_back(entry.name.substr(prefix.size()));
+  const bool isCompiled = std::any_of(manifest.entries.begin(), manifest.entries.end(),
+                                      [](const EntryInfo &entry) { return entry.kind == EntryInfo::Kind::Grad; });
+  if (!wanted.empty() || !isCompiled)
+    return chooseEntry(manifest, EntryInfo::Kind::Grad, wanted, "grad");
+  auto chosen = chooseTask(tasks, task, "a gradient");
+  if (!chosen.ok() || !chosen->empty())
+    return chosen.ok() ? Expected<std::string>(std::string(prefix) + *chosen) : chosen;
+  return chooseEntry(manifest, EntryInfo::Kind::Grad, "", "grad");
+}
+
 Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
                                                     const std::string &entryName, const NamedFiles &files, int threads,
                                                     const std::string &states) {

@@ -42,5 +42,10 @@ Expected<std::vector<double>> outputNumbers(const runtime::Context &context, int
 /// The entry to call: `wanted`, else the only one of its kind, else the one called `fallback`.
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, runtime::EntryInfo::Kind kind, const std::string &wanted,
                                   const std::string &fallback);
+/// The entry of `tenon grad`: `wanted`, else `grad`, or of a recipe with tasks that of `task`. A usage error names the tasks.
+Expected<std::string> chooseGradient(const runtime::Manifest &manifest, const std::string &wanted, const std::string &task);
+/// The task that a command is about which takes one of a recipe's: `wanted`, or the only one; empty where the recipe has none. A
+/// usage error names them: "a gradient" is of one.
+Expected<std::string> chooseTask(const std::vector<std::string> &tasks, const std::string &wanted, const std::string &what);
 
 } // namespace tenon::driver

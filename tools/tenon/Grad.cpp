@@ -14,7 +14,7 @@ namespace {
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string entry, output, outputNames, states;
+  std::string entry, task, output, outputNames, states;
   std::vector<std::string> inputs;
   std::optional<uint64_t> step;
   bool json = false;
@@ -90,7 +90,7 @@ Status run(Options &options) {
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
-  auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Grad, options.entry, "grad");
+  auto entry = chooseGradient(model->artifact->manifest(), options.entry, options.task);
   if (!entry.ok())
     return entry.status();
   if (Status status = checkOpen(*model, options.model, *entry); status.failed())
@@ -138,7 +138,10 @@ void addGrad(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<Options>();
   addModelOptions(*command, options->model);
   addWeightOptions(*command, options->weights);
-  command->add_option("--entry", options->entry, "entry to call (default: grad)");
+  CLI::Option *entry = command->add_option("--entry", options->entry, "entry to call (default: grad)");
+  command->add_option("--task", options->task, "of a recipe with tasks: the one whose losses are meant")
+      ->type_name("NAME")
+      ->excludes(entry);
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states to start from (default: their initial values)")->type_name("FILE");
   command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")

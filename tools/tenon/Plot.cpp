@@ -246,7 +246,11 @@ void addAttention(CLI::App &command, Options &options, const std::vector<CLI::Op
                                 .add_option("--checkpoint", options.maps.checkpoint,
                                             "with --attention: the number of a step, or best (default: the newest)")
                                 ->type_name("N|best");
-  for (CLI::Option *option : {prompt, text, window, length, checkpoint})
+  CLI::Option *task = command
+                          .add_option("--task", options.maps.task,
+                                      "with --attention: of a recipe with tasks, the one whose losses and data are meant")
+                          ->type_name("NAME");
+  for (CLI::Option *option : {prompt, text, window, length, checkpoint, task})
     option->needs(attention);
 }
 

@@ -19,7 +19,7 @@ using runtime::Parameters;
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string entry, states;
+  std::string entry, task, states;
   std::vector<std::string> inputs;
   int64_t directions = 32;
   double epsilon = 1e-5, relative = 1e-6, absolute = 1e-8, spoil = 0;
@@ -161,7 +161,7 @@ Status run(Options &options) {
     return model.status();
   if (model->artifact->manifest().type != DataType::F64)
     return usageError("test-grad needs a model in double precision; compile it with --f64 --grad, or give the specification");
-  auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Grad, options.entry, "grad");
+  auto entry = chooseGradient(model->artifact->manifest(), options.entry, options.task);
   auto inputs = parseFiles("--input", options.inputs);
   if (!entry.ok() || !inputs.ok())
     return entry.ok() ? inputs.status() : entry.status();
@@ -197,7 +197,10 @@ void addTestGrad(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<Options>();
   addModelOptions(*command, options->model, ModelUse::Doubles);
   addWeightOptions(*command, options->weights);
-  command->add_option("--entry", options->entry, "entry to call (default: grad)");
+  CLI::Option *entry = command->add_option("--entry", options->entry, "entry to call (default: grad)");
+  command->add_option("--task", options->task, "of a recipe with tasks: the one whose losses are meant")
+      ->type_name("NAME")
+      ->excludes(entry);
   command->add_option("--input", options->inputs, "an input (default: random values for all)")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states that every call starts from (default: their initial values)")
       ->type_name("FILE");

@@ -145,7 +145,6 @@ public:
         resolveExceptions(checked, allParameters(), allLayers(), full, session.diagnostics);
         const auto pathOf = [&](uint32_t index) { return session.parameters[index].param.path; };
         tasks.checkStep(checked, *entry, lossWeights(checked, full), policies, pathOf);
-        refuseShortAverage(checked, *entry, pathOf, *own);
         Diagnostics mistakes;
         entries.cut(checked, std::move(*entry), request, mistakes);
         report(mistakes, *own);
@@ -194,11 +193,8 @@ private:
     program.policies = resolvePolicies(recipe, allParameters(), of, session.diagnostics);
     const auto pathOf = [&](uint32_t index) { return program.params[index].path; };
     for (auto &entry : program.entries)
-      if (entry.kind == Entry::Kind::Train) {
+      if (entry.kind == Entry::Kind::Train)
         tasks.checkStep(recipe, entry, program.lossWeights, program.policies, pathOf);
-        if (!session.options.otherNumerics)
-          refuseShortAverage(recipe, entry, pathOf, session.diagnostics);
-      }
     for (auto &entry : program.entries)
       addLayers(entry, layers);
     program.computeOf = resolveExceptions(recipe, allParameters(), allLayers(), of, session.diagnostics);

@@ -27,14 +27,26 @@ bool ModelEntries::wanted(const std::string &name) const {
   return entries.empty() || std::find(entries.begin(), entries.end(), name) != entries.end();
 }
 
-/// Whether there are the entries that are asked for by name.
-bool ModelEntries::knowsEntries(bool trains) {
+static const CheckedRecipe *checkedOf(const Program &program, const ast::Recipe *train) {
+  auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
+    return train && recipe.kind == "train" && recipe.name == train->name.text;
+  });
+  return checked == program.recipes.end() ? nullptr : &*checked;
+}
+
+/// Whether there are the entries that are asked for by name: of several tasks all evaluations (`eval`) or steps, or those of one.
+bool ModelEntries::knowsEntries(const Program &program, const ast::Recipe *train) {
+  const CheckedRecipe *checked = checkedOf(program, train);
   for (auto &name : session.options.entries) {
     std::vector<std::string> known = declared.outs;
     if (hasEval())
       known.push_back("eval");
-    if (trains)
+    if (train)
       known.push_back("train");
+    for (const RecipeTask &task : checked ? tasksOf(*checked) : std::vector<RecipeTask>()) {
+      known.push_back("eval_" + task.name);
+      known.push_back("train_" + task.name);
+    }
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       std::string near = nearest(name, known);
       auto *mistake = session.error("T0111", model.name.range, model.name.text + " has no entry " + name);
@@ -51,7 +63,7 @@ bool ModelEntries::knowsEntries(bool trains) {
 }
 
 bool ModelEntries::build(Program &program, const ast::Recipe *train, const Sets &useSets, const Binds &trainBinds) {
-  if (!knowsEntries(train != nullptr))
+  if (!knowsEntries(program, train))
     return false;
   tasks.knowFiles(program.recipes);
   bool ok = true;
@@ -65,17 +77,14 @@ bool ModelEntries::build(Program &program, const ast::Recipe *train, const Sets 
     build(ofRecipe(losses(Entry::Kind::Eval, false, useSets, trainBinds)));
     return ok;
   }
-  auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
-    return train && recipe.kind == "train" && recipe.name == train->name.text;
-  });
-  if (checked != program.recipes.end() && checked->find("tasks"))
+  const CheckedRecipe *checked = checkedOf(program, train);
+  if (checked && checked->find("tasks"))
     return buildTasks(program, *checked, useSets, trainBinds);
   for (const EntryRequest &request : outRequests(useSets))
     build(request);
   if (hasEval() && wanted("eval") && session.mayGoOn()) {
     const EntryRequest eval = losses(Entry::Kind::Eval, false, useSets, trainBinds);
-    const bool isOfRecipe = checked != program.recipes.end();
-    add(program, isOfRecipe ? tasks.runEval(*checked, program.lossWeights, eval) : Checker(session, model, eval).run(), ok);
+    add(program, checked ? tasks.runEval(*checked, program.lossWeights, eval) : Checker(session, model, eval).run(), ok);
   }
   if (train && wanted("train")) {
     const EntryRequest request = ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds));
@@ -109,10 +118,10 @@ bool ModelEntries::buildTasks(Program &program, const CheckedRecipe &recipe, con
   for (const EntryRequest &request : outRequests(useSets))
     add(program, Checker(session, model, request).run(), ok);
   for (const RecipeTask &task : tasksOf(recipe))
-    if (wanted("eval") && session.mayGoOn())
+    if ((wanted("eval") || wanted("eval_" + task.name)) && session.mayGoOn())
       add(program, tasks.runEval(recipe, task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
   for (EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
-    if (wanted("train") && session.mayGoOn())
+    if ((wanted("train") || wanted(request.name)) && session.mayGoOn())
       addStep(program, recipe, tasks.runTrain(recipe, request), request, ok);
   return ok;
 }

@@ -25,7 +25,8 @@ public:
 private:
   bool hasEval() const;
   bool wanted(const std::string &name) const;
-  bool knowsEntries(bool trains);
+  /// `train`: the recipe, if any.
+  bool knowsEntries(const Program &program, const ast::Recipe *train);
   std::vector<EntryRequest> outRequests(const Sets &useSets) const;
   bool buildTasks(Program &program, const CheckedRecipe &recipe, const Sets &useSets, const Binds &useBinds);
   void add(Program &program, std::optional<Entry> entry, bool &ok);

@@ -45,13 +45,24 @@ std::optional<Entry> TaskEntries::runTrain(const CheckedRecipe &recipe, EntryReq
   return entry;
 }
 
+/// Whether somebody looks at the one batch that there is.
+static bool isOfOneSize(const CheckOptions &options) { return options.gradient || options.attentionMaps; }
+
+/// Whether the command line says the size of a dim.
+static bool isGiven(const CheckOptions &options, const std::string &dim) {
+  const auto isOf = [&](const auto &given) { return given.first == dim; };
+  return std::any_of(options.bind.begin(), options.bind.end(), isOf) ||
+         std::any_of(options.recipeBind.begin(), options.recipeBind.end(), isOf);
+}
+
 /// An input that is a file of its own, without rows.
 static bool isFixed(const RecipeTask &task, const Input &input) {
   const Setting *given = keywordOf(task.data, input.name);
   return given && given->kind == Setting::Kind::Call && given->text == "fixed";
 }
 
-/// `batch` of a task: the first axis of the first input with rows that its losses read.
+/// `batch` of a task: the first axis of the first input with rows that its losses read. A batch that somebody looks at has the
+/// rows that the command line says.
 void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
   EntryRequest open = request;
   open.binds.clear();
@@ -63,7 +74,8 @@ void TaskEntries::bindRows(const RecipeTask &task, EntryRequest &request) {
       continue;
     const Axis &rows = entry->axes[input.type.axes[0]];
     if (std::find(declared.dims.begin(), declared.dims.end(), rows.name) != declared.dims.end()) {
-      request.binds[rows.name] = task.batch;
+      if (!isOfOneSize(session.options) || !isGiven(session.options, rows.name))
+        request.binds[rows.name] = task.batch;
       return;
     }
   }
@@ -209,8 +221,7 @@ void TaskEntries::checkStep(const CheckedRecipe &recipe, const Entry &entry, con
 
 std::map<std::string, int64_t> TaskEntries::takeLengths(const CheckedRecipe &recipe, const Weights &weights, EntryRequest &base,
                                                         Diagnostics &found) {
-  const bool ofOneSize = session.options.gradient || session.options.attentionMaps; // of a batch that somebody looks at
-  if (!lengthTokens(recipe) || ofOneSize)
+  if (!lengthTokens(recipe) || isOfOneSize(session.options))
     return {};
   EntryRequest open = ofLosses(base, weights);
   open.binds.clear();
@@ -219,10 +230,7 @@ std::map<std::string, int64_t> TaskEntries::takeLengths(const CheckedRecipe &rec
 }
 
 bool TaskEntries::canBeMade(const CheckedRecipe &recipe) {
-  bool free = !session.options.gradient;
-  if (!free)
-    session.error("T0690", recipe.find("tasks")->range,
-                  "not supported yet: gradients of a recipe with `tasks`; they are of one loss");
+  bool free = true;
   for (const std::string &out : declared.outs)
     if (auto task = taskOf(recipe, out)) {
       session.error("T0103", task->call->range, "the step of this task is the entry " + out + ", as an `out` of the model is");

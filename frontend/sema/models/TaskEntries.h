@@ -34,7 +34,7 @@ public:
   /// (recipes/Recipes.h); of others nothing.
   std::map<std::string, int64_t> takeLengths(const CheckedRecipe &recipe, const Weights &weights, EntryRequest &base,
                                              Diagnostics &found);
-  /// T0103: an `out` has the name of the entry of a task. T0690: gradients alone.
+  /// T0103: an `out` has the name of the entry of a task.
   bool canBeMade(const CheckedRecipe &recipe);
 
 private:
