@@ -18,7 +18,6 @@ struct CheckOptions {
   bool lossesOnly = false;             // one entry, "eval": the recipe's losses without dropout, at sizes that stay open
   bool attentionMaps = false;          // outs and eval also keep what their attends see: graph/AttentionMaps.h
   bool gradient = false;               // without a recipe: the gradient of the sum of all losses will be taken
-  bool otherNumerics = false;          // the command line has types in the place of the recipe's policy
   std::vector<std::string> modelRoots; // where imports are looked up after the importing file's folder
 };
 

@@ -253,7 +253,6 @@ int Compilation::write(const EmitOptions &options) {
 int Compilation::run() {
   CheckOptions options = request.check;
   options.gradient = request.grad;
-  options.otherNumerics = !request.numerics.empty() || isOtherReal(request.dtype);
   program = check(options, sources, diagnostics);
   if (!program || diagnostics.hasErrors())
     return 1;

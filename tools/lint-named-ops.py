@@ -33,6 +33,7 @@ REWRITES = {
     "lowering/tensor/AttentionStored.cpp", "lowering/tensor/AttentionTerms.cpp", "lowering/tensor/ContractWhere.cpp",
     "lowering/tensor/FuseAttention.cpp", "lowering/tensor/LoopContractions.cpp", "lowering/tensor/Simplify.cpp",
     "lowering/tensor/SplitRounds.cpp", "lowering/tensor/TransposedReads.cpp", "lowering/tensor/WindowContractions.cpp",
+    "lowering/tensor/WindowPhases.cpp",
 }
 # What a file is there for, besides.
 FILES = {
