@@ -65,7 +65,8 @@ static std::vector<Function> updates() {
   pattern.positional = true;
   return {{"initial weights",
            "load",
-           {first(of("file", Type::Text)), of("names", Type::Scheme), of("grow", Type::Texts), of("rows", Type::Reals)},
+           {first(of("file", Type::Text)), of("names", Type::Scheme), of("grow", Type::Texts), of("rows", Type::Reals),
+            of("partial", Type::Bool)},
            false,
            {}},
           {"parameter group",

@@ -58,7 +58,7 @@ public:
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> all = said;
-    for (std::string &warning : lackingClasses())
+    for (std::string &warning : classNotes())
       all.push_back(std::move(warning));
     return all;
   }

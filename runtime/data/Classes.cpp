@@ -15,6 +15,20 @@ constexpr int64_t kMostClasses = 1 << 16;
 /// Of lists in messages.
 constexpr size_t kShown = 10;
 
+bool isWhole(const std::string &name) {
+  const size_t sign = name.starts_with('-');
+  return name.size() > sign &&
+         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(sign), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "0 negative, 1 positive, .."
+std::string listed(const std::vector<std::string> &names) {
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    list += concat(i ? ", " : "", i, " ", names[i]);
+  return names.size() > kShown ? list + ", .." : list;
+}
+
 std::string named(size_t number, const std::vector<std::string> *names) {
   return names && number < names->size() ? concat(number, " ", (*names)[number]) : concat(number);
 }
@@ -53,6 +67,76 @@ std::string ClassNames::rarestFirst(size_t surplus, const std::function<std::str
         concat(" (", placeOf(seen.first), meant.empty() ? "" : concat(", did you mean ", runtime::quoteJson(meant), "?"), ")");
   }
   return order.size() > kShown ? text + ", .." : text;
+}
+
+std::string ClassNames::mixedText(const std::function<std::string(uint64_t)> &placeOf) const {
+  struct Kind {
+    uint64_t labels = 0, first = ~uint64_t{0};
+    const std::string *name = nullptr;
+  } whole, other;
+  for (const auto &[name, seen] : all) {
+    Kind &kind = isWhole(name) ? whole : other;
+    kind.labels += seen.rows;
+    if (seen.first < kind.first)
+      kind = {kind.labels, seen.first, &name};
+  }
+  if (!whole.name || !other.name)
+    return {};
+  auto text = [&](const Kind &kind) {
+    return concat(kind.labels, kind.labels == 1 ? " in " : ", the first in ", placeOf(kind.first), ", ",
+                  runtime::quoteJson(*kind.name));
+  };
+  return concat("warning: whole numbers beside names of classes: ", text(whole), ", beside names: ", text(other),
+                "; all are taken as names, which are numbered in order; a line of headings has no place there");
+}
+
+ClassNumbers::ClassNumbers(const std::vector<std::string> &names) {
+  for (size_t i = 0; i < names.size(); ++i)
+    numbers.emplace(names[i], static_cast<int32_t>(i));
+}
+
+std::optional<int32_t> ClassNumbers::find(const std::string &name) const {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::string> numberedAs(const std::vector<std::string> &ofWeights, const std::string &file,
+                                    const std::vector<std::string> &found, const std::string &input, int64_t bound,
+                                    std::string &said) {
+  const ClassNumbers known(ofWeights), seen(found);
+  std::vector<std::string> fresh;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(fresh), [&](const std::string &name) { return !known.find(name); });
+  const size_t room = bound < 0 ? ~size_t{0} : static_cast<size_t>(bound);
+  if (found.size() > room) // an error elsewhere
+    return found;
+  if (fresh.size() == found.size() || ofWeights.size() > room) {
+    said = concat("the classes of '", input, "' are numbered in order: ", listed(found), "; ", file,
+                  fresh.size() == found.size() ? " names others, so they are another task's: "
+                                               : concat(" has more than the ", room, " that the input takes: "),
+                  listed(ofWeights));
+    return found;
+  }
+  std::vector<std::string> names = ofWeights;
+  std::string taken;
+  size_t place = 0;
+  for (const std::string &name : fresh) {
+    if (names.size() < room) {
+      names.push_back(name);
+      continue;
+    }
+    while (seen.find(names[place]))
+      ++place;
+    taken += concat(taken.empty() ? "" : ", ", name, " that of ", names[place]);
+    names[place++] = name;
+  }
+  if (names != found || names.size() > ofWeights.size())
+    said = concat(taken.empty() ? "" : "warning: ", "the classes of '", input, "' have the numbers that ", file,
+                  " gives them: ", listed(names),
+                  names.size() > ofWeights.size() ? concat("; new behind them: ", names.size() - ofWeights.size()) : "",
+                  taken.empty() ? ""
+                                : concat("; the input takes no more than ", room,
+                                         ", so new ones take numbers of those without rows: ", taken));
+  return names;
 }
 
 std::vector<ClassCounts> ClassCounts::of(const std::vector<InputTensor> &inputs) {

@@ -28,7 +28,7 @@ public:
     names = inputsOf(settings.name);
     if (known)
       symbols = *known;
-    guessed = !known && part == Part::HeldOut;
+    guessed = guesses(known);
     Status status = pictures.open(settings.file, settings.labels, settings.folder);
     return status.ok() ? setRows(pictures.count(), concat("'", pathIn(settings.folder, settings.file), "'")) : status;
   }
@@ -52,7 +52,7 @@ public:
     return status;
   }
   std::vector<std::string> notes() const override {
-    std::vector<std::string> notes = lackingClasses();
+    std::vector<std::string> notes = classNotes();
     if (pictures.passedOver() > 0)
       notes.push_back(concat("'", pathIn(settings.folder, settings.file), "' has ", counted(pictures.passedOver(), "other file"),
                              " beside its pictures (", schema::kPictureEnds, "); they are not read"));
@@ -83,10 +83,10 @@ private:
     number = *label;
     if (auto run = symbols.classes.find(names[kLabel]); !pictures.names().empty() && run != symbols.classes.end()) {
       const std::string &name = pictures.names()[static_cast<size_t>(number)];
-      const auto found = std::lower_bound(run->second.begin(), run->second.end(), name);
-      if (found == run->second.end() || *found != name)
+      const auto found = classNumbers.find(name);
+      if (!found)
         return inputError("the class '", name, "' is none of the ", run->second.size(), " that training has seen");
-      number = found - run->second.begin();
+      number = *found;
     }
     return number >= 0 && (bound < 0 || number < bound) ? Status()
                                                         : inputError("the label ", number, " is none of the numbers 0 to ",
@@ -98,15 +98,18 @@ private:
     const InputTensor &input = labelInput(inputs);
     if (!pictures.hasLabels())
       return inputError("the entry reads '", input.name, "': images(.., labels = \"labels.npy\") says where the classes are");
+    takeClasses();
     if (pictures.names().empty()) {
-      symbols.numbered.insert(input.name);
+      setNumbered(input.name);
     } else if (!symbols.classes.count(input.name)) {
       const auto count = static_cast<int64_t>(pictures.names().size());
       if (input.bound >= 0 && (count > input.bound || (guessed && count < input.bound)))
         return inputError("'", pathIn(settings.folder, settings.file), "' has ", count, " classes, and the input '", input.name,
                           "' takes ", input.bound, guessed ? ", and these weights do not say which is which" : "");
-      symbols.classes[input.name] = pictures.names();
+      symbols.classes[input.name] = numbered(pictures.names(), input.name, input.bound);
     }
+    if (auto known = symbols.classes.find(input.name); known != symbols.classes.end())
+      classNumbers = ClassNumbers(known->second);
     counts = part == Part::Training ? ClassCounts::of(inputs) : std::vector<ClassCounts>();
     std::erase_if(counts, [&](const ClassCounts &each) { return static_cast<int>(each.position) != binding.at[kLabel]; });
     const std::vector<bool> held = heldOutRows();
@@ -209,6 +212,7 @@ private:
 
   Pictures pictures;
   Binding binding;
+  ClassNumbers classNumbers;
   bool guessed = false;       // an evaluation that has not been told which class has which number
   mutable uint64_t drawn = 0; // of the first row of the batch under way
   mutable bool draws = false; // whether it is of training

@@ -22,6 +22,7 @@ struct Field {
   const SourceSetting *setting;
   int input = -1, length = -1;                       // positions; -1: the entry does not read it
   const std::vector<std::string> *classes = nullptr; // the names of its classes, where its values are texts
+  ClassNumbers numbers;                              // of them
   uint64_t longer = 0;                               // rows that are cut
 };
 
@@ -51,7 +52,7 @@ public:
   Status open(const Vocabulary *known) {
     if (known)
       symbols = *known;
-    guessed = !known && part == Part::HeldOut;
+    guessed = guesses(known);
     if (Status status = lines.open(settings.texts); status.failed())
       return status;
     for (const SourceSetting &source : settings.sources) {
@@ -89,7 +90,7 @@ public:
       if (field.longer > 0)
         result.push_back(concat(counted(field.longer, "row"), " of ", settings.texts[0], field.longer == 1 ? " is" : " are",
                                 " longer than the places of '", field.setting->input, "': only the beginning is read"));
-    for (std::string &warning : lackingClasses())
+    for (std::string &warning : classNotes())
       result.push_back(std::move(warning));
     return result;
   }
@@ -156,6 +157,7 @@ private:
 
   /// Texts for an input of one index per row are names of classes: those of the run, or else all that occur, sorted.
   Status findClasses(const std::vector<InputTensor> &inputs) {
+    takeClasses();
     for (Field &field : fields) {
       if (field.input < 0)
         continue;
@@ -167,13 +169,16 @@ private:
         if (Status status = collectClasses(field, collected); status.failed())
           return status;
       if (!collected.empty())
-        symbols.classes[field.setting->input] = collected.sorted();
+        symbols.classes[field.setting->input] = numbered(collected.sorted(), field.setting->input, input.bound);
       auto found = symbols.classes.find(field.setting->input);
       if (found == symbols.classes.end()) {
-        symbols.numbered.insert(field.setting->input);
+        setNumbered(field.setting->input);
         continue;
       }
       field.classes = &found->second;
+      field.numbers = ClassNumbers(found->second);
+      if (std::string mixed = collected.mixedText([this](uint64_t row) { return lines.placeOf(row); }); !mixed.empty())
+        said.push_back(std::move(mixed));
       if (const int64_t count = static_cast<int64_t>(found->second.size()); input.bound >= 0 && count > input.bound)
         return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '",
                           input.name, "' takes ", input.bound, "; ",
@@ -311,11 +316,11 @@ private:
       return inputError("'", input.name, "' takes ",
                         input.type == DataType::I32 ? "a number, as in the lines before" : "a number", ", got the text \"",
                         value.text, "\"");
-    auto found = std::lower_bound(field.classes->begin(), field.classes->end(), value.text);
-    if (found == field.classes->end() || *found != value.text)
+    const auto number = field.numbers.find(value.text);
+    if (!number)
       return inputError(runtime::quoteJson(value.text), " is none of the ", field.classes->size(), " classes of '", input.name,
                         "' that training has seen; ", meant(value.text, *field.classes));
-    static_cast<int32_t *>(input.data)[at] = static_cast<int32_t>(found - field.classes->begin());
+    static_cast<int32_t *>(input.data)[at] = *number;
     return {};
   }
   /// What stands for a class that is not known: a name like it, or all of them.

@@ -26,7 +26,7 @@ public:
 
   Status open(const Vocabulary *known) {
     names = inputsOf(settings.name);
-    guessed = !known && part == Part::HeldOut;
+    guessed = guesses(known);
     if (known)
       symbols = *known;
     else if (settings.vocabulary.empty())
@@ -75,7 +75,7 @@ public:
     if (binding.T > 0 && cut > 0)
       result.push_back(concat(counted(cut, "row"), " of ", path, cut == 1 ? " has" : " have", " more than the ", most(),
                               " symbols that there is room for: the end is cut off"));
-    for (std::string &warning : lackingClasses())
+    for (std::string &warning : classNotes())
       result.push_back(std::move(warning));
     return result;
   }
@@ -126,6 +126,7 @@ private:
   /// Labels that are all whole numbers are the classes themselves, others names: those of the run, or all that occur, sorted.
   Status findClasses(const std::vector<InputTensor> &inputs) {
     classes = nullptr;
+    takeClasses();
     if (classInput() < 0)
       return {};
     const InputTensor &input = inputs[static_cast<size_t>(classInput())];
@@ -139,15 +140,16 @@ private:
         return Status();
       });
       if (numbers) {
-        symbols.numbered.insert(className());
+        setNumbered(className());
         return {};
       }
-      symbols.classes[className()] = found.sorted();
+      auto placed = [this](uint64_t at) { return placeOf(rows[at >> 32], static_cast<uint32_t>(at)); };
+      symbols.classes[className()] = numbered(found.sorted(), className(), input.bound);
+      if (std::string mixed = found.mixedText(placed); !mixed.empty())
+        said.push_back(std::move(mixed));
       if (const size_t count = found.sorted().size(); input.bound >= 0 && count > static_cast<size_t>(input.bound))
         return inputError("'", path, "' has ", count, " classes, but the input '", className(), "' takes ", input.bound,
-                          "; the rarest first: ",
-                          found.rarestFirst(count - static_cast<size_t>(input.bound),
-                                            [this](uint64_t at) { return placeOf(rows[at >> 32], static_cast<uint32_t>(at)); }),
+                          "; the rarest first: ", found.rarestFirst(count - static_cast<size_t>(input.bound), placed),
                           "; mend what is misspelt, or give the input ", count, " classes");
       if (guessed && input.bound >= 0 && found.sorted().size() != static_cast<size_t>(input.bound))
         return inputError("'", path, "' has ", found.sorted().size(), " of the ", input.bound, " classes of '", className(),
@@ -155,20 +157,21 @@ private:
                           "tenon export, or evaluate the run");
     }
     classes = &symbols.classes.at(className());
+    classNumbers = ClassNumbers(*classes);
     return {};
   }
 
   /// The number of a class.
   Status numberOfClass(const std::string &label, const InputTensor &input, int32_t &number) const {
     if (classes) {
-      auto found = std::lower_bound(classes->begin(), classes->end(), label);
-      if (found == classes->end() || *found != label) {
+      const auto found = classNumbers.find(label);
+      if (!found) {
         const std::string near = nearestOf(label, *classes);
         return inputError(runtime::quoteJson(label), " is none of the ", classes->size(), " classes of '", className(),
                           "' that training has seen",
                           near.empty() ? "" : concat("; did you mean ", runtime::quoteJson(near), "?"));
       }
-      number = static_cast<int32_t>(found - classes->begin());
+      number = *found;
       return {};
     }
     const auto value = numberOf(label);
@@ -258,6 +261,7 @@ private:
   std::vector<TextRow> rows;
   std::vector<Encoded> encoded;
   const std::vector<std::string> *classes = nullptr; // names of classes; null: numbers
+  ClassNumbers classNumbers;
   Binding binding;
 };
 

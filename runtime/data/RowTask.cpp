@@ -79,8 +79,32 @@ std::vector<std::string> RowTask::summary() const {
   return lines;
 }
 
-std::vector<std::string> RowTask::lackingClasses() const {
-  std::vector<std::string> warnings;
+void RowTask::takeClasses() {
+  if (part == Part::HeldOut)
+    symbols.classes.insert(settings.classes.begin(), settings.classes.end());
+  said.clear();
+}
+
+std::vector<std::string> RowTask::numbered(const std::vector<std::string> &found, const std::string &input, int64_t bound) {
+  const auto given = settings.classes.find(input);
+  if (given == settings.classes.end())
+    return found;
+  std::string text;
+  std::vector<std::string> names = numberedAs(given->second, settings.classesOf, found, input, bound, text);
+  if (!text.empty())
+    said.push_back(std::move(text));
+  return names;
+}
+
+void RowTask::setNumbered(const std::string &input) {
+  symbols.numbered.insert(input);
+  if (part == Part::Training && settings.classes.count(input))
+    said.push_back(runtime::concat("the classes of '", input, "' are whole numbers here, and ", settings.classesOf,
+                                   " has names for them: each number is taken as it is"));
+}
+
+std::vector<std::string> RowTask::classNotes() const {
+  std::vector<std::string> warnings = said;
   for (const ClassCounts &classes : counts)
     if (std::string text = classes.lackingText(namesOf(classes)); !text.empty())
       warnings.push_back(std::move(text));

@@ -35,12 +35,21 @@ protected:
   /// Rows of this part, and the row of the data that has a place in it.
   uint64_t rows() const { return count; }
   uint64_t rowAt(uint64_t place) const;
-  /// Warnings of classes without rows.
-  std::vector<std::string> lackingClasses() const;
+  /// The names of the classes of `input` that weights evaluated have.
+  void takeClasses();
+  /// An evaluation that has not been told which class has which number.
+  bool guesses(const Vocabulary *known) const { return !known && part == Part::HeldOut && settings.classes.empty(); }
+  /// The names found, ascending, in the order of their numbers: as the weights have them that a training starts from.
+  std::vector<std::string> numbered(const std::vector<std::string> &found, const std::string &input, int64_t bound);
+  /// The labels of `input` are whole numbers.
+  void setNumbered(const std::string &input);
+  /// Warnings of classes without rows, and what else is to be said of classes.
+  std::vector<std::string> classNotes() const;
 
   TaskSettings settings;
   Part part;
   std::vector<std::string> names;  // inputs that the data have
+  std::vector<std::string> said;   // of classes
   std::vector<ClassCounts> counts; // of training, where every row has been read before the first step
 
 private:

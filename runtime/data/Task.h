@@ -53,6 +53,9 @@ struct TaskSettings {
   bool evaluation = false; // for an evaluation alone, which reads less than one batch too
   int64_t stride = 0;      // of an evaluation by windows that overlap: the places that each moves on by; 0: they do not
   int64_t shift = 0; // with it: how far behind it lies what a place of `ids` predicts, in `ids` itself; 0: no loss is made so
+  // Names of classes by input that weights have, of this file: for a training that starts from them or their evaluation.
+  std::map<std::string, std::vector<std::string>> classes;
+  std::string classesOf;
   // arrays, jsonl
   std::vector<SourceSetting> sources; // by the names of the inputs
   std::string folder;                 // stands before relative paths of files

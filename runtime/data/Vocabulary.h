@@ -35,12 +35,16 @@ public:
   /// Text form of the vocabulary, and back; `restore` fails on text that `save` did not write.
   std::string save() const;
   static Status restore(std::string_view text, Vocabulary &result);
-  /// What weights files say of the symbols and classes of their model: the text form, of words their number and hash alone.
+  /// What weights files say of the symbols and classes of their model (VocabularyNote): the text form, of words their number and
+  /// hash, and the classes.
   std::string note() const;
+  /// Of the first symbols alone, or of so many with sentinels behind a model.
+  std::string symbolsHash(int64_t first) const;
   /// The vocabulary of a note; nullopt where the note is empty or about words. Fails on text that `note` did not write.
   static runtime::Expected<std::optional<Vocabulary>> ofNote(const std::string &text);
 
-  /// Names of classes by input, ascending: the id of a name is its place. Of data that have names for their labels (jsonl).
+  /// Names of classes by input: the id of a name is its place. Of data that have names for their labels (jsonl). Ascending, or
+  /// as the weights have them that a training starts from.
   std::map<std::string, std::vector<std::string>> classes;
   /// Inputs whose labels are whole numbers and so the classes themselves. Of the data of this command: not saved.
   std::set<std::string> numbered;
@@ -79,6 +83,7 @@ public:
   bool startsWord(int32_t previous, int32_t id) const { return !continuesWord(previous, id); }
 
 private:
+  std::string symbolsText(int64_t first) const;
   void addSpecials();
   void index();
   Status takePieces(std::string file, int64_t sentinels);

@@ -3,9 +3,9 @@
 #include "runtime/base/Hash.h"
 #include "runtime/base/Json.h"
 #include "runtime/data/Utf8.h"
-#include "runtime/data/Vocabulary.h"
+#include "runtime/data/VocabularyNote.h"
 #include <algorithm>
-#include <functional>
+#include <set>
 
 namespace tenon::data {
 
@@ -22,18 +22,16 @@ static std::string saveClasses(const std::map<std::string, std::vector<std::stri
   return text.empty() ? text : text + "}";
 }
 
-/// Null: damaged.
-static std::optional<std::map<std::string, std::vector<std::string>>> restoreClasses(const runtime::JsonValue *saved) {
-  std::map<std::string, std::vector<std::string>> classes;
+std::optional<ClassLists> restoreClasses(const runtime::JsonValue *saved) {
+  ClassLists classes;
   if (saved && !saved->isObject())
     return std::nullopt;
   for (size_t i = 0; saved && i < saved->members.size(); ++i) {
     const auto &[input, names] = saved->members[i];
     for (const runtime::JsonValue &name : names.elements)
       classes[input].push_back(name.text);
-    // A name is found by halving.
-    if (names.elements.empty() ||
-        std::adjacent_find(classes[input].begin(), classes[input].end(), std::greater_equal<>()) != classes[input].end() ||
+    const std::set<std::string> once(classes[input].begin(), classes[input].end());
+    if (names.elements.empty() || once.size() != names.elements.size() ||
         !std::all_of(names.elements.begin(), names.elements.end(),
                      [](const runtime::JsonValue &name) { return name.isString(); }))
       return std::nullopt;
@@ -69,7 +67,9 @@ static const char *nameOf(Unit unit) {
   return "";
 }
 
-std::string Vocabulary::save() const {
+std::string Vocabulary::save() const { return symbolsText(count) + saveClasses(classes) + "}\n"; }
+
+std::string Vocabulary::symbolsText(int64_t first) const {
   std::string text = runtime::concat("{\"unit\": \"", nameOf(kind), "\", \"specials\": ", !symbols.empty() ? "true" : "false");
   if (kind == Unit::Characters) {
     std::string characters;
@@ -84,13 +84,13 @@ std::string Vocabulary::save() const {
     text += "]";
   };
   if (kind == Unit::Words || kind == Unit::BytePairs)
-    list("words", symbols);
+    list("words", {symbols.begin(), symbols.begin() + std::min(first, count)});
   if (kind == Unit::BytePairs)
     list("merges", pairs.merges());
   if (kind == Unit::SentencePieces)
     text += concat(", \"model\": \"", runtime::toBase64(sentence.file()), "\"",
-                   sentinels() > 0 ? concat(", \"sentinels\": ", sentinels()) : "");
-  return text + saveClasses(classes) + "}\n";
+                   sentinels() + first > count ? concat(", \"sentinels\": ", sentinels() + first - count) : "");
+  return text;
 }
 
 Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
@@ -103,7 +103,7 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
     return damaged("it has no unit");
   auto classes = restoreClasses(json->find("classes"));
   if (!classes)
-    return damaged("its classes are not sorted names");
+    return damaged("its classes are not lists of names");
   if (unit->text == "bytes") {
     result = bytes(specials->truth);
     result.classes = std::move(*classes);
@@ -114,6 +114,7 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
     if (!all || !all->isString())
       return damaged("it has no characters");
     result = characters(all->text, specials->truth);
+    result.classes = std::move(*classes);
     return {};
   }
   if (unit->text == "sentence_pieces") {
@@ -151,17 +152,87 @@ std::string Vocabulary::note() const {
   if (kind == Unit::Bytes || kind == Unit::Characters)
     return save();
   return runtime::concat("{\"unit\": \"", nameOf(kind), "\", \"symbols\": ", count,
-                         ", \"xxh3\": ", runtime::quoteJson(runtime::hash128(save())), "}\n");
+                         ", \"xxh3\": ", runtime::quoteJson(symbolsHash(count)), saveClasses(classes), "}\n");
 }
 
+std::string Vocabulary::symbolsHash(int64_t first) const { return runtime::hash128(symbolsText(first) + "}\n"); }
+
 runtime::Expected<std::optional<Vocabulary>> Vocabulary::ofNote(const std::string &text) {
-  for (Unit unit : {Unit::Words, Unit::BytePairs, Unit::SentencePieces})
-    if (text.empty() || text.starts_with(concat("{\"unit\": \"", nameOf(unit), "\"")))
-      return std::optional<Vocabulary>();
-  Vocabulary result;
-  if (Status status = restore(text, result); status.failed())
+  if (text.empty())
+    return std::optional<Vocabulary>();
+  auto note = VocabularyNote::parse(text);
+  if (!note.ok())
+    return note.status();
+  return std::move(note->whole);
+}
+
+runtime::Expected<VocabularyNote> VocabularyNote::parse(const std::string &text) {
+  VocabularyNote note;
+  for (Unit unit : {Unit::Words, Unit::BytePairs, Unit::SentencePieces}) {
+    if (!text.starts_with(concat("{\"unit\": \"", nameOf(unit), "\"")))
+      continue;
+    auto damaged = [](const char *what) { return inputError("the note of the vocabulary is damaged: ", what); };
+    auto json = runtime::parseJson(text, {.bytes = 1ull << 30, .depth = 4, .values = 1ull << 26});
+    if (!json.ok())
+      return damaged(json.status().message().c_str());
+    const runtime::JsonValue *symbols = json->find("symbols"), *hash = json->find("xxh3");
+    auto classes = restoreClasses(json->find("classes"));
+    if (!symbols || !symbols->isInteger() || symbols->integer < 1 || !hash || !hash->isString() || !classes)
+      return damaged("it does not have the number of the symbols, their hash and lists of names");
+    return VocabularyNote{unit, symbols->integer, hash->text, std::nullopt, std::move(*classes)};
+  }
+  note.whole.emplace();
+  if (Status status = Vocabulary::restore(text, *note.whole); status.failed())
     return status;
-  return std::optional<Vocabulary>(std::move(result));
+  note.unit = note.whole->unit();
+  note.symbols = note.whole->size();
+  note.classes = note.whole->classes;
+  return note;
+}
+
+bool VocabularyNote::hasSymbolsOf(const Vocabulary &vocabulary) const {
+  if (unit != vocabulary.unit() || symbols != vocabulary.size())
+    return false;
+  if (whole)
+    return whole->symbolsHash(symbols) == vocabulary.symbolsHash(symbols);
+  return hash == vocabulary.symbolsHash(symbols) || (classes.empty() && hash == runtime::hash128(vocabulary.save()));
+}
+
+bool VocabularyNote::hasClassesOf(const Vocabulary &vocabulary) const {
+  // Notes without classes come from trainings without names, or from before notes had them: their hash tells.
+  return classes == vocabulary.classes || (!whole && classes.empty() && hash == runtime::hash128(vocabulary.save()));
+}
+
+bool VocabularyNote::beginsAs(const Vocabulary &vocabulary) const {
+  if (unit != vocabulary.unit())
+    return false;
+  if (whole)
+    return firstOther(vocabulary).empty();
+  const bool possible =
+      unit == Unit::SentencePieces ? symbols >= vocabulary.size() - vocabulary.sentinels() : symbols <= vocabulary.size();
+  return possible && hash == vocabulary.symbolsHash(symbols);
+}
+
+std::string VocabularyNote::text() const { return countOf(unit, symbols); }
+
+std::string VocabularyNote::firstOther(const Vocabulary &vocabulary) const {
+  if (!whole || unit != vocabulary.unit())
+    return {};
+  auto named = [](const Vocabulary &of, int32_t id) {
+    return of.isSpecial(id) ? std::string("a mark") : runtime::quoteJson(of.text(id, -1));
+  };
+  for (int32_t id = 0; unit == Unit::Characters && id < std::min(symbols, vocabulary.size()); ++id)
+    if (const std::string before = named(*whole, id), now = named(vocabulary, id); before != now)
+      return concat("symbol ", id, " is ", before, " there and ", now, " here");
+  return {};
+}
+
+std::string countOf(Unit unit, int64_t symbols) {
+  return runtime::counted(static_cast<uint64_t>(symbols), unit == Unit::Bytes        ? "byte"
+                                                          : unit == Unit::Characters ? "character"
+                                                          : unit == Unit::Words      ? "word"
+                                                          : unit == Unit::BytePairs  ? "byte pair"
+                                                                                     : "piece");
 }
 
 } // namespace tenon::data

@@ -57,7 +57,7 @@ struct Findings {
     if (!wrong.empty())
       text += concat("; ", nameList(wrong));
     if (!other.empty() && !options.allowOther)
-      text += concat("; ", nameList(other));
+      text += concat("; ", nameList(other), options.remedy.empty() ? "" : "; " + options.remedy);
     if (!missing.empty() && !options.allowMissing)
       text += concat("; missing: ", nameList(missing),
                      options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "");

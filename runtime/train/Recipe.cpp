@@ -145,6 +145,7 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     call.take("names", recipe.initScheme);
     call.take("grow", recipe.initGrow);
     call.take("rows", recipe.initRows);
+    call.take("partial", recipe.initPartial);
     return call.finish();
   }
   return {};

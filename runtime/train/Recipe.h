@@ -56,6 +56,7 @@ struct Recipe {
   std::optional<int64_t> plateau;    // schedule = plateau(patience = ..): evaluations without a better one that it waits for
   std::string initFile, initScheme;  // init = load(file, names = scheme)
   std::vector<std::string> initGrow; // grow = (..): parameters that may have more rows than the file
+  bool initPartial = false;          // partial = true: what fits
   std::vector<double> initRows;      // rows = (..): the rows of the file that those behind start as; empty: as drawn
   /// At least one.
   std::vector<TaskRecipe> allTasks() const {

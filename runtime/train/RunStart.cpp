@@ -62,7 +62,10 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   runtime::LoadOptions load;
   load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
   load.allowMissing = load.allowExtra = true;
-  load.allowOther = options.partial;
+  const bool partial = options.weights.empty() ? session.recipe.initPartial : options.partial;
+  load.allowOther = partial;
+  load.remedy = options.weights.empty() ? "partial = true in load(..) leaves initial what has another shape"
+                                        : "--partial leaves initial what has another shape";
   load.grow = {session.recipe.initGrow.begin(), session.recipe.initGrow.end()};
   load.rows = {session.recipe.initRows.begin(), session.recipe.initRows.end()};
   auto report = parameters.load(file, load);
@@ -78,7 +81,7 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   for (const auto &[name, rows] : report->grown)
     notes.push_back(concat(name, ": the file has ", runtime::counted(rows, "row"), ", those behind them ",
                            load.rows.empty() ? "stay initial" : "start as those that `rows` says"));
-  if (options.partial)
+  if (partial)
     for (const runtime::LoadReport::Stayed &one : report->stayed)
       notes.push_back(concat(one.name, " stays initial: ", one.reason));
   return {};

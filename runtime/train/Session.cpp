@@ -5,6 +5,7 @@
 #include "runtime/context/Context.h"
 #include "runtime/train/BatchSizes.h"
 #include "runtime/train/Evaluate.h"
+#include "runtime/train/WeightsNote.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -78,6 +79,11 @@ void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, 
                            then == now && share > before->data.heldOut ? ", so a part of it has been trained on" : ""));
 }
 
+Expected<WeightsNote> weightsOf(const TrainOptions &options, const Recipe &recipe) {
+  return options.weights.empty() ? WeightsNote::read(recipe.initFile, recipe.initPartial, false)
+                                 : WeightsNote::read(options.weights, options.partial, true);
+}
+
 std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {
   for (const EntryInfo &entry : manifest.entries)
     if (entry.kind == EntryInfo::Kind::Train && (wanted.empty() || entry.name == wanted))
@@ -133,29 +139,44 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     return status;
   if (*known)
     noteOtherText(artifact->manifest(), *saved, session->recipe, session->notes);
-  session->others.resize(all.size() - 1);
-  const std::vector<SessionTask *> tasks = session->tasks();
-  for (size_t i = 0; i < all.size() && status.ok(); ++i) {
-    tasks[i]->name = all[i].name;
-    const EntryInfo *of = artifact->manifest().findEntry(i == 0 ? entry : "train_" + all[i].name);
-    status = of ? setLengths(*of, session->settings.bind, all[i].sizes, all[i].data) : Status(); // without: an error of its own
-    if (status.ok())
-      status = data::makeTask(all[i].data, data::Part::Training, *known ? &**known : nullptr, tasks[i]->trainTask);
-    if (status.failed())
-      return several ? status.in("task " + all[i].name) : status;
-  }
+  auto weights = *known ? Expected<WeightsNote>(WeightsNote()) : weightsOf(options, session->recipe);
+  if (!weights.ok())
+    return weights.status();
+  weights->nameClasses(all);
+  status = session->openTasks(all, artifact->manifest(), entry, *known ? &**known : nullptr);
+  if (status.failed())
+    return status;
   status = session->compareFiles(saved->files);
   if (status.failed())
     return status;
   status = session->makeParameters(artifact, options.threads);
+  const std::vector<SessionTask *> tasks = session->tasks();
   for (size_t i = 0; i < all.size() && status.ok(); ++i) {
     status = session->makeContexts(all[i], i == 0 ? entry : "train_" + all[i].name, *tasks[i]);
     if (status.failed() && several)
       return status.in("task " + all[i].name);
   }
+  if (status.ok() && std::any_of(all.begin(), all.end(), [](const auto &each) { return hasSetting(each.data.name, "vocab"); }))
+    status = weights->check(session->vocabulary, session->notes);
   if (status.ok())
     result = std::move(session);
   return status;
+}
+
+Status Session::openTasks(std::vector<TaskRecipe> &all, const runtime::Manifest &manifest, const std::string &entry,
+                          const data::Vocabulary *known) {
+  others.resize(all.size() - 1);
+  const std::vector<SessionTask *> made = tasks();
+  for (size_t i = 0; i < all.size(); ++i) {
+    made[i]->name = all[i].name;
+    const EntryInfo *of = manifest.findEntry(i == 0 ? entry : "train_" + all[i].name);
+    Status status = of ? setLengths(*of, settings.bind, all[i].sizes, all[i].data) : Status(); // without: an error of its own
+    if (status.ok())
+      status = data::makeTask(all[i].data, data::Part::Training, known, made[i]->trainTask);
+    if (status.failed())
+      return recipe.tasks.empty() ? status : status.in("task " + all[i].name);
+  }
+  return {};
 }
 
 Status Session::makeParameters(const std::shared_ptr<const runtime::Artifact> &artifact, int threads) {

@@ -35,6 +35,9 @@ struct Session : SessionTask {
   /// Reads recipe and texts, makes contexts, writes nothing. Parameters are zero.
   static Status create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
                        std::unique_ptr<Session> &result);
+  /// The data of the tasks, by the symbols and classes of the run if there are any.
+  Status openTasks(std::vector<TaskRecipe> &all, const runtime::Manifest &manifest, const std::string &entry,
+                   const data::Vocabulary *known);
   /// Threads, parameters with what training needs beside them, and their averages where the recipe asks for them.
   Status makeParameters(const std::shared_ptr<const runtime::Artifact> &artifact, int threads);
   /// Contexts and feeders of a task whose data are there.

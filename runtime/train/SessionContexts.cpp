@@ -1,5 +1,6 @@
 // The contexts of a session: of a training, of an evaluation, and of batches of several sizes.
 #include "runtime/context/Context.h"
+#include "runtime/data/VocabularyNote.h"
 #include "runtime/train/BatchSizes.h"
 #include "runtime/train/Session.h"
 #include <algorithm>
@@ -50,6 +51,12 @@ Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabula
   data::TaskSettings data = *recipe.valid;
   if (Status status = entry ? setLengths(*entry, bind, recipe.sizes, data) : Status(); status.failed())
     return status;
+  if (auto note = parameters->notes.find(runtime::kVocabularyNote); !vocabulary && note != parameters->notes.end()) {
+    auto said = data::VocabularyNote::parse(note->second);
+    if (!said.ok())
+      return said.status();
+    data.classes = said->classes;
+  }
   if (Status status = data::makeTask(data, data::Part::HeldOut, vocabulary, task); status.failed())
     return status.in("held-out text");
   if (Status status = makeContext(parameters, evalEntryOf(recipe), boundFor(*task, data.name, entry, bind), pool, context);

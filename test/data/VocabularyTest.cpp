@@ -1,5 +1,7 @@
+#include "runtime/base/Hash.h"
 #include "runtime/data/Text.h"
 #include "runtime/data/Utf8.h"
+#include "runtime/data/VocabularyNote.h"
 #include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -211,4 +213,43 @@ TEST(Vocabulary, FilesAreUtf8) {
   Vocabulary vocabulary;
   const std::string message = Vocabulary::read(writeFile("the\ncaf\xe9\n"), "", vocabulary).message();
   EXPECT_NE(message.find("is not UTF-8 in line 2; convert it"), std::string::npos) << message;
+}
+
+TEST(Vocabulary, NotesOfWordsHaveClassesAndTellOtherSymbols) {
+  Vocabulary words = readOrFail("a\nb\nc\n"), swapped = readOrFail("b\na\nc\n"), more = readOrFail("a\nb\nc\nd\n");
+  const std::string bare = words.note();
+  words.classes["label"] = {"yes", "no"}; // in the order of other weights
+  auto note = VocabularyNote::parse(words.note());
+  ASSERT_TRUE(note.ok()) << note.status().message();
+  EXPECT_EQ(note->classes, words.classes);
+  EXPECT_TRUE(note->hasSymbolsOf(words) && note->hasClassesOf(words) && note->beginsAs(more));
+  EXPECT_FALSE(note->hasSymbolsOf(swapped) || note->hasSymbolsOf(more) || note->beginsAs(swapped));
+  Vocabulary other = words;
+  other.classes["label"] = {"no", "yes"};
+  EXPECT_TRUE(note->hasSymbolsOf(other));
+  EXPECT_FALSE(note->hasClassesOf(other));
+  // As notes were: no classes, and a hash of both.
+  auto old = VocabularyNote::parse("{\"unit\": \"words\", \"symbols\": 3, \"xxh3\": \"" + tenon::runtime::hash128(words.save()) +
+                                   "\"}\n");
+  ASSERT_TRUE(old.ok()) << old.status().message();
+  EXPECT_TRUE(old->hasSymbolsOf(words) && old->hasClassesOf(words));
+  EXPECT_FALSE(old->hasSymbolsOf(other) || old->hasClassesOf(other) || old->hasSymbolsOf(swapped));
+  auto unlabelled = VocabularyNote::parse(bare);
+  ASSERT_TRUE(unlabelled.ok());
+  EXPECT_TRUE(unlabelled->hasSymbolsOf(words));
+  EXPECT_FALSE(unlabelled->hasClassesOf(words));
+  EXPECT_FALSE(VocabularyNote::parse("{\"unit\": \"words\", \"symbols\": 3}\n").ok());
+  Vocabulary saved;
+  ASSERT_TRUE(Vocabulary::restore(words.save(), saved).ok());
+  EXPECT_EQ(saved.classes, words.classes);
+  words.classes["label"] = {"yes", "yes"};
+  EXPECT_FALSE(Vocabulary::restore(words.save(), saved).ok());
+}
+
+TEST(Vocabulary, NotesOfCharactersTellTheFirstOther) {
+  auto note = VocabularyNote::parse(Vocabulary::characters("abd", false).note());
+  ASSERT_TRUE(note.ok());
+  EXPECT_EQ(note->firstOther(Vocabulary::characters("abcd", false)), "symbol 2 is \"d\" there and \"c\" here");
+  EXPECT_TRUE(note->beginsAs(Vocabulary::characters("abde", false)));
+  EXPECT_FALSE(note->beginsAs(Vocabulary::characters("abcd", false)));
 }

@@ -1,4 +1,5 @@
 // tenon eval: the losses of the eval entry over held-out text.
+#include "runtime/data/VocabularyNote.h"
 #include "runtime/train/Evaluate.h"
 #include "tools/tenon/Answers.h"
 #include "tools/tenon/EvalMeasures.h"
@@ -44,22 +45,33 @@ bool isElsewhere(const std::string &given, const std::string &ofRun) {
 }
 
 /// Without names of classes in the weights the numbers are those of the names in order: to be read and judged by the user.
-void noteClasses(const data::Vocabulary &vocabulary) {
+Status noteClasses(const data::Vocabulary &vocabulary, const runtime::Parameters &parameters) {
+  const auto noted = parameters.notes.find(runtime::kVocabularyNote);
+  auto said = noted == parameters.notes.end() ? Expected<data::VocabularyNote>(data::VocabularyNote())
+                                              : data::VocabularyNote::parse(noted->second);
+  if (!said.ok())
+    return said.status();
   constexpr size_t kShown = 10;
   for (const auto &[input, names] : vocabulary.classes) {
+    if (said->classes.count(input))
+      continue;
     std::string list;
     for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
       list += concat(i ? ", " : "", i, " ", names[i]);
     note(concat("note: the weights do not name the classes of '", input, "'; taken in order: ", list,
                 names.size() > kShown ? ", .." : ""));
   }
+  return {};
 }
 
 /// The vocabulary of a file of words is not in the weights, only its hash.
 Status checkWords(const runtime::Parameters &parameters, const data::Vocabulary &vocabulary, const std::string &file) {
   auto said = parameters.notes.find(runtime::kVocabularyNote);
-  if (vocabulary.isOfCharacters() || said == parameters.notes.end() || said->second == vocabulary.note())
+  if (vocabulary.isOfCharacters() || said == parameters.notes.end())
     return {};
+  auto note = data::VocabularyNote::parse(said->second);
+  if (!note.ok() || note->hasSymbolsOf(vocabulary))
+    return note.status();
   return inputError(file.empty() ? "the checkpoint" : file, " was trained with another vocabulary than this of ",
                     runtime::counted(static_cast<uint64_t>(vocabulary.size()), "symbol"),
                     "; pass the one of the training by --vocab");
@@ -204,7 +216,9 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
   if (status.failed())
     return status;
   if (!vocabulary && !options.weights.file.empty())
-    noteClasses(task->vocabulary());
+    status = noteClasses(task->vocabulary(), *parameters);
+  if (status.failed())
+    return status;
   context->setSeed(draws && options.weights.seedGiven() ? options.weights.seed : seed);
   auto evaluation = train::evaluate(*context, *feeder, options.batches, nullptr);
   if (evaluation.failed())

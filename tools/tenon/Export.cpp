@@ -53,6 +53,14 @@ bool isOtherFormat(const std::string &path) {
   return false;
 }
 
+/// What the run keeps of its symbols and classes. Without that file, what its checkpoints say.
+Status noteVocabulary(const train::RunDirectory &run, runtime::Parameters &parameters) {
+  auto vocabulary = train::readVocabulary(run);
+  if (vocabulary.ok() && *vocabulary)
+    parameters.notes[runtime::kVocabularyNote] = (*vocabulary)->note();
+  return parameters.notes.empty() ? vocabulary.status() : Status();
+}
+
 Status run(const Options &options) {
   if (isOtherFormat(options.output))
     return usageError("--output is a .safetensors file or a folder of them, not ", options.output);
@@ -72,13 +80,9 @@ Status run(const Options &options) {
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
-  if (model->run && options.weights.file.empty() && (*parameters)->notes.empty()) { // a run of before checkpoints said it
-    auto vocabulary = train::readVocabulary(*model->run);
-    if (!vocabulary.ok())
-      return vocabulary.status();
-    if (*vocabulary)
-      (*parameters)->notes[runtime::kVocabularyNote] = (*vocabulary)->note();
-  }
+  if (model->run && options.weights.file.empty()) // checkpoints of before may say less
+    if (Status status = noteVocabulary(*model->run, **parameters); status.failed())
+      return status;
   Status status = isFile(options.output)
                       ? (*parameters)->save(options.output, runtime::ParameterArena::Values, options.outputNames)
                       : (*parameters)->saveShards(options.output, *shard, options.outputNames);

@@ -1,4 +1,5 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
+#include "runtime/data/VocabularyNote.h"
 #include "runtime/device/Cpu.h"
 #include "runtime/train/RunState.h"
 #include "tools/NumericsOption.h"
@@ -314,7 +315,12 @@ Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const
   if (!model.run)
     return data::Vocabulary::ofNote(said);
   auto saved = train::readVocabulary(*model.run);
-  if (saved.ok() && *saved && !options.file.empty() && !said.empty() && (*saved)->note() != said)
+  if (!saved.ok() || !*saved || options.file.empty() || said.empty())
+    return saved;
+  auto note = data::VocabularyNote::parse(said);
+  if (!note.ok())
+    return note.status().in(options.file);
+  if (!note->hasSymbolsOf(**saved) || !note->hasClassesOf(**saved))
     return inputError(options.file, " was trained with other symbols or classes than the run in ", model.run->path,
                       "; evaluate it with its specification");
   return saved;
