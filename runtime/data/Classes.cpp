@@ -129,7 +129,7 @@ std::vector<std::string> numberedAs(const std::vector<std::string> &ofWeights, c
     taken += concat(taken.empty() ? "" : ", ", name, " that of ", names[place]);
     names[place++] = name;
   }
-  if (names != found || names.size() > ofWeights.size())
+  if (!taken.empty() || names != found || names.size() > ofWeights.size())
     said = concat(taken.empty() ? "" : "warning: ", "the classes of '", input, "' have the numbers that ", file,
                   " gives them: ", listed(names),
                   names.size() > ofWeights.size() ? concat("; new behind them: ", names.size() - ofWeights.size()) : "",
