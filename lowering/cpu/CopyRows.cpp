@@ -147,7 +147,7 @@ func::FuncOp getCopyRows(OpBuilder &builder, Location location, const CopyRows &
   assert((copy.step == 1 || copy.step == CopyRows::kMostStep) && "a vector of every second element is two");
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type element = memoryType(copy.storage);
-  llvm::StringRef type = isShortReal(copy.storage) ? llvm::StringRef("i16") : elementModel(copy.storage).name();
+  llvm::StringRef type = isShortReal(copy.storage) ? llvm::StringRef("short") : elementModel(copy.storage).name();
   std::string name = ("tn_gemm_copy_rows_" + helperTierName(copy.tier) + "_" + type + "_" + llvm::Twine(copy.step) +
                       (copy.overruns ? "_over" : ""))
                          .str();
