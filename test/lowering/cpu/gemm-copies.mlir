@@ -11,8 +11,8 @@
 // CODE-DAG: call void @tn_gemm_copy_rows_avx2_f64_2_over(
 // CODE-DAG: call void @tn_gemm_copy_rows_avx2_f32_1(
 // CODE-DAG: call void @tn_gemm_copy_rows_avx2_f32_1_over(
-// CODE-DAG: call void @tn_gemm_copy_rows_avx2_i16_1(
-// CODE-DAG: call void @tn_gemm_copy_rows_avx2_i16_2_over(
+// CODE-DAG: call void @tn_gemm_copy_rows_avx2_short_1(
+// CODE-DAG: call void @tn_gemm_copy_rows_avx2_short_2_over(
 // CODE-DAG: define internal void @scattered.gemm_order(
 
 #f = affine_map<(d0, d1) -> (d0)>
