@@ -7,7 +7,8 @@ values/CASE.json says what the public implementation gave in float64 (make.py), 
 compiled with a recipe of these sizes; weights go in and gradients come out under the public names, so that the `names` tables
 are tested too.
 --spoil makes one deliberate mistake, which has to be noticed: `weight` (one weight off by a millionth, in f32 a hundredth),
-`sign` (of one gradient), `step` (the losses of one step more), `draws` (those of another seed).
+`sign` (of one gradient), `step` (the losses of one step more), `draws` (those of another seed), `shape` (of one public tensor,
+with an axis of size 1 more, which Tenon reads and other readers refuse).
 """
 import argparse
 import glob
@@ -130,10 +131,16 @@ class Peer:
         model.save(path, self.case.names)
         model.close()
         found, told = load_safetensors(path), self.values["parameters"]
+        if self.options.spoil == "shape":
+            found[self.largest()].shape = (1, *found[self.largest()].shape)
         if self.options.spoil == "sign":
             found[self.largest()].values = type(found[self.largest()].values)("d", [-x for x in found[self.largest()].values])
-        worst, every = 0.0, math.sqrt(math.fsum(each["gradient"][1] ** 2 for each in told.values() if "gradient" in each))
+        every = math.sqrt(math.fsum(each["gradient"][1] ** 2 for each in told.values() if "gradient" in each))
+        worst = 0.0
         for name, each in told.items():
+            if name in found and self.case.names and each["shape"] not in self.public_shapes(found[name]):
+                self.good = False
+                print(f"{name} is written with shape {list(found[name].shape)}: DIFFERS, expected {each['shape']}")
             if "running_" in name:  # a state of the model, which has none
                 continue
             total, norm = formulas.probe(name, found[name].values) if name in found else (0.0, 0.0)
@@ -145,6 +152,11 @@ class Peer:
             self.good = False
             print(f"gradient of {name}: DIFFERS, the public implementation has no such parameter")
         return worst
+
+    def public_shapes(self, tensor):
+        """What the public implementation may have for a tensor that was written."""
+        shape = list(tensor.shape)
+        return [shape, [shape[0] * shape[1], *shape[2:]]] if self.case.gates and len(shape) > 1 else [shape]
 
     def trajectory(self):
         model, worst, first = self.opened("train"), 0.0, 1 if self.options.spoil == "step" else 0
@@ -165,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=sorted(families.CASES))
     parser.add_argument("--f64", action="store_true")
-    parser.add_argument("--spoil", choices=["weight", "sign", "step", "draws"])
+    parser.add_argument("--spoil", choices=["weight", "sign", "step", "draws", "shape"])
     parser.add_argument("--folder", help="keep the files here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
