@@ -203,6 +203,8 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
     status = checkWords(*parameters, task->vocabulary(), options.weights.file);
   if (status.failed())
     return status;
+  for (const std::string &text : task->notes())
+    note((text.starts_with("warning: ") ? "" : "note: ") + text);
   if (!vocabulary && !options.weights.file.empty())
     noteClasses(task->vocabulary());
   context->setSeed(draws && options.weights.seedGiven() ? options.weights.seed : seed);
