@@ -68,13 +68,21 @@ public:
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> result;
-    uint64_t cut = 0;
+    uint64_t cut = 0, words = 0;
     std::vector<std::pair<int32_t, int32_t>> row;
-    for (const Encoded &each : encoded)
-      cut += form.join(each.a, each.b, most(), row);
+    const uint64_t count = part == Part::HeldOut ? RowTask::rows() : encoded.size();
+    for (uint64_t place = 0; place < count; ++place) {
+      const Encoded &each = encoded[part == Part::HeldOut ? rowAt(place) : place];
+      if (!form.join(each.a, each.b, most(), row))
+        continue;
+      ++cut;
+      const auto kept = each.word.begin() + std::min<int64_t>(taggedPlaces(row.size()), std::ssize(each.word));
+      words += static_cast<uint64_t>(std::count_if(kept, each.word.end(), [](int32_t word) { return word >= 0; }));
+    }
     if (binding.T > 0 && cut > 0)
       result.push_back(concat(counted(cut, "row"), " of ", path, cut == 1 ? " has" : " have", " more than the ", most(),
-                              " symbols that there is room for: the end is cut off"));
+                              " symbols that there is room for: the end is cut off",
+                              isTags ? concat(", with ", counted(words, "word"), " and their tags") : ""));
     for (std::string &warning : classNotes())
       result.push_back(std::move(warning));
     return result;
@@ -86,6 +94,10 @@ private:
     std::vector<int32_t> word; // tags: the number of the word that each symbol is the first of; -1: of none
   };
 
+  /// How many symbols of its text a row of so many has; the others are marks.
+  int64_t taggedPlaces(size_t length) const {
+    return std::max<int64_t>(static_cast<int64_t>(length) - static_cast<int64_t>(form.marks()), 0);
+  }
   size_t most() const {
     const auto places = static_cast<size_t>(std::max<int64_t>(binding.T, 0));
     return settings.length > 0 ? std::min(places, static_cast<size_t>(settings.length)) : places;
@@ -234,7 +246,7 @@ private:
     std::vector<std::pair<int32_t, int32_t>> joined;
     form.join(made.a, {}, most(), joined);
     const auto length = static_cast<int64_t>(joined.size()), before = static_cast<int64_t>(form.placeOfA()),
-               words = std::max<int64_t>(length - static_cast<int64_t>(form.marks()), 0);
+               words = taggedPlaces(joined.size());
     for (int64_t t = 0; t < binding.T; ++t) {
       const int32_t word = t >= before && t < before + words ? made.word[static_cast<size_t>(t - before)] : -1;
       int32_t number = 0;

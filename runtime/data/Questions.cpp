@@ -60,12 +60,17 @@ Status readAnswers(const JsonValue *answers, Question &question, int64_t &start)
   return {};
 }
 
-Status readQuestion(const JsonValue &value, size_t context, const std::string &place, Questions &result) {
+/// `at`: where the question stands, without its id.
+Status readQuestion(const JsonValue &value, size_t context, const std::string &place, const std::string &at, Questions &result) {
   Question question;
   question.place = place;
   question.context = context;
   const JsonValue *text = textOf(value, "question"), *id = textOf(value, "id");
   question.id = id ? id->text : std::to_string(result.all.size());
+  if (id)
+    if (const auto [other, added] = result.places.emplace(id->text, at); !added)
+      return inputError(at, ": the id ", quoteJson(id->text), " is that of another question, ", other->second,
+                        "; answers are told apart by it, so give each question one of its own");
   if (!text)
     return inputError("expected a text as \"question\"").in(place);
   question.text = text->text;
@@ -93,11 +98,13 @@ Status readLine(std::string_view line, const std::string &place, Questions &resu
     return inputError("expected an object with \"context\", \"question\" and \"answers\"").in(place);
   if (result.contexts.empty() || result.contexts.back() != context->text) // questions about a text stand together
     result.contexts.push_back(context->text);
-  return readQuestion(*value, result.contexts.size() - 1, place, result);
+  return readQuestion(*value, result.contexts.size() - 1, place, place, result);
 }
 
 Status readSquad(const JsonValue &data, const std::string &path, Questions &result) {
+  uint64_t articles = 0;
   for (const JsonValue &article : data.elements) {
+    ++articles;
     const JsonValue *paragraphs = listOf(article, "paragraphs");
     for (size_t i = 0; paragraphs && i < paragraphs->elements.size(); ++i) {
       const JsonValue &paragraph = paragraphs->elements[i], *context = textOf(paragraph, "context"),
@@ -105,10 +112,12 @@ Status readSquad(const JsonValue &data, const std::string &path, Questions &resu
       if (!context || !questions)
         return inputError(path, ": a paragraph needs a \"context\" and a list \"qas\"");
       result.contexts.push_back(context->text);
+      uint64_t number = 0;
       for (const JsonValue &each : questions->elements) {
+        const std::string at = concat(path, ", article ", articles, ", paragraph ", i + 1, ", question ", ++number);
         const JsonValue *id = textOf(each, "id");
         const std::string place = concat(path, ", question ", id ? id->text : std::to_string(result.all.size()));
-        if (Status status = readQuestion(each, result.contexts.size() - 1, place, result); status.failed())
+        if (Status status = readQuestion(each, result.contexts.size() - 1, place, at, result); status.failed())
           return status;
       }
     }

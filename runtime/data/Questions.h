@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/base/Status.h"
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,13 @@ struct Question {
 struct Questions {
   std::vector<std::string> contexts;
   std::vector<Question> all;
+  std::map<std::string, std::string> places; // of the ids that are given, for messages
 };
 
 /// A file of lines, each an object {"id", "question", "context", "answers": {"text": [..], "answer_start": [..]}}, or one in the
 /// form of SQuAD: {"data": [{"paragraphs": [{"context", "qas": [{"id", "question", "answers": [{"text", "answer_start"}]}]}]}]}.
-/// "answers" may be empty; "is_impossible" may say so once more. Places count characters. Errors name file and line, or the
-/// question.
+/// Ids are of one question each. "answers" may be empty; "is_impossible" may say so once more. Places count characters. Errors
+/// name file and line, or the question.
 Status readQuestions(const std::string &path, Questions &result);
 
 } // namespace tenon::data

@@ -38,7 +38,10 @@ Status RowTask::setBatch(const std::vector<InputTensor> &inputs) {
       return inputError("the first axis of an input runs over the rows of a batch, but '", first->name, "' has ", first->shape[0],
                         " of them and '", input.name, "' ", input.shape[0]);
     first = first ? first : &input;
-    tokens = std::max(tokens, input.shape[0] * (input.bound >= 0 && input.shape.size() == 2 ? input.shape[1] : 1));
+    int64_t here = input.shape[0]; // symbols, of all texts of a row
+    for (size_t axis = 1; input.bound >= 0 && axis < input.shape.size(); ++axis)
+      here *= input.shape[axis];
+    tokens = std::max(tokens, here);
   }
   if (!first)
     return inputError("the entry reads no input, so ", settings.name, " has nothing to give");

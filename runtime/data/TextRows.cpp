@@ -10,6 +10,8 @@ using runtime::concat;
 
 namespace {
 
+constexpr std::string_view kDocument = "-DOCSTART-";
+
 Status splitLine(std::string_view line, size_t columns, const std::string &place, TextRow &row) {
   for (size_t begin = 0;;) {
     const size_t tab = line.find('\t', begin);
@@ -56,10 +58,11 @@ Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow
     if (line.ends_with('\r'))
       line.remove_suffix(1);
     const bool isEmpty = line.find_first_not_of(" \t") == std::string_view::npos;
-    if (isEmpty)
+    // CoNLL: "-DOCSTART- -X- O O" begins a document, and is no word.
+    if (const bool begins = columns == 0 && line.starts_with(kDocument); isEmpty || begins) {
       open = false;
-    if (isEmpty)
       continue;
+    }
     if (columns > 0 || !open)
       rows.push_back({number, {}});
     open = true;

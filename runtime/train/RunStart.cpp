@@ -1,6 +1,8 @@
 #include "runtime/train/RunStart.h"
 #include "runtime/train/TrainingText.h"
+#include <algorithm>
 #include <filesystem>
+#include <fnmatch.h>
 
 namespace tenon::train {
 
@@ -14,22 +16,44 @@ uint64_t metricsOf(const RunDirectory &run) {
   return failed ? 0 : bytes;
 }
 
-/// Frozen parameters that start from draws, as a reference would that the file was to give; "" if there are none.
-std::string frozenAsDrawn(const runtime::Parameters &parameters, const runtime::LoadReport &report, const std::string &file) {
+/// Whether a pattern of a recipe's `freeze`, in which * crosses dots, is that of a parameter. `freeze`: null without one.
+bool isFrozenBy(const runtime::JsonValue *freeze, const std::string &name) {
+  if (!freeze)
+    return false;
+  const std::vector<runtime::JsonValue> patterns = freeze->isArray() ? freeze->elements : std::vector{*freeze};
+  return std::any_of(patterns.begin(), patterns.end(), [&](const runtime::JsonValue &pattern) {
+    return pattern.isString() && fnmatch(pattern.text.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+/// What no step changes and the file does not have, where it starts from draws: a reference that the file was to give is warned
+/// of; what the losses do not reach is said.
+std::vector<std::string> keptAsDrawn(const runtime::Parameters &parameters, const runtime::LoadReport &report,
+                                     const std::string &file) {
   using Kind = runtime::InitializerInfo::Kind;
-  std::string first;
-  size_t count = 0;
-  for (const runtime::LoadReport::Stayed &one : report.stayed) {
-    const auto place = parameters.find(one.name); // or it is a state
-    if (!place.ok() || !place->info->frozen || place->info->init.kind == Kind::Constant || place->info->init.kind == Kind::Table)
+  std::vector<std::string> texts;
+  const runtime::JsonValue *settings = parameters.manifest().recipe.find("settings");
+  const runtime::JsonValue *freeze = settings ? settings->find("freeze") : nullptr;
+  for (bool unreached : {false, true}) {
+    std::string first;
+    size_t count = 0;
+    for (const runtime::LoadReport::Stayed &one : report.stayed) {
+      const auto place = parameters.find(one.name); // or it is a state
+      if (!place.ok() || !place->info->frozen || isFrozenBy(freeze, one.name) == unreached ||
+          place->info->init.kind == Kind::Constant || place->info->init.kind == Kind::Table)
+        continue;
+      first = count++ == 0 ? one.name : first;
+    }
+    if (count == 0)
       continue;
-    first = count++ == 0 ? one.name : first;
+    const char *const them = count > 1 ? "them" : "it";
+    const std::string names = concat(first, count > 1 ? concat(" and ", runtime::counted(count - 1, "other")) : "");
+    texts.push_back(unreached ? concat("not reached by the loss: ", names, "; ", file, " does not have ", them, ", and ",
+                                       count > 1 ? "they stay as they were drawn" : "it stays as it was drawn")
+                              : concat("warning: frozen, and stays as it was drawn: ", names, "; ", file, " does not have ", them,
+                                       ", and no step changes ", them));
   }
-  if (count == 0)
-    return {};
-  return concat("warning: frozen, and stays as it was drawn: ", first,
-                count > 1 ? concat(" and ", runtime::counted(count - 1, "other")) : "", "; ", file, " does not have ",
-                count > 1 ? "them" : "it", ", and no step changes ", count > 1 ? "them" : "it");
+  return texts;
 }
 
 } // namespace
@@ -76,8 +100,8 @@ Status RunStart::initialize(std::vector<std::string> &notes) const {
   notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
                          runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
                          runtime::counted(report->extra.size(), "unused tensor")));
-  if (std::string frozen = frozenAsDrawn(parameters, *report, file); !frozen.empty())
-    notes.push_back(std::move(frozen));
+  for (std::string &kept : keptAsDrawn(parameters, *report, file))
+    notes.push_back(std::move(kept));
   for (const auto &[name, rows] : report->grown)
     notes.push_back(concat(name, ": the file has ", runtime::counted(rows, "row"), ", those behind them ",
                            load.rows.empty() ? "stay initial" : "start as those that `rows` says"));

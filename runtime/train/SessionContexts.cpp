@@ -57,12 +57,15 @@ Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabula
       return said.status();
     data.classes = said->classes;
   }
+  // Files that a person has named say in their own messages which they are.
+  const std::string what =
+      hasSetting(data.name, "text") ? "held-out text" : runtime::concat("data for evaluation (", data.name, ")");
   if (Status status = data::makeTask(data, data::Part::HeldOut, vocabulary, task); status.failed())
-    return status.in("held-out text");
+    return status.in(what);
   if (Status status = makeContext(parameters, evalEntryOf(recipe), boundFor(*task, data.name, entry, bind), pool, context);
       status.failed())
     return status;
-  return Feeder::create(*context, *task, feeder, recipe.id).in("held-out text");
+  return Feeder::create(*context, *task, feeder, recipe.id).in(what);
 }
 
 std::string evalEntryOf(const TaskRecipe &recipe) { return recipe.name.empty() ? "eval" : "eval_" + recipe.name; }

@@ -193,6 +193,51 @@ TEST(Labelled, TagsInAForm) {
     EXPECT_EQ(batch.real("weight", i), weights[i]) << i;
 }
 
+/// Lines that begin a document in CoNLL-2003 are no words, with and without an empty line around them.
+TEST(Labelled, DocumentsOfConll) {
+  const char *const text = "-DOCSTART- -X- -X- O\n\na X\nb Y\n-DOCSTART- -X- O O\nc X\n\n-DOCSTART- O\n";
+  auto task = made(settingsOf("tags", text));
+  Batch batch =
+      Batch().add("ids", DataType::I32, {2, 3}, 8).add("len", DataType::I32, {2}, 4).add("tag", DataType::I32, {2, 3}, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  EXPECT_EQ(task->extent().all, 2);
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {4, 5, 0});
+  expectRow(batch, "ids", 1, {6, 0, 0});
+  EXPECT_EQ(task->vocabulary().classes.at("tag"), (std::vector<std::string>{"X", "Y"})); // no O
+}
+
+/// What no row has room for, in training and in an evaluation, which knows its own rows alone.
+TEST(Labelled, WordsThatAreCutOff) {
+  TaskSettings settings = settingsOf("tags", "a X\nbx Y\nc X\na Y\n\nc X\nb Y\na Y\nb X\nbx X\n\na X\n");
+  settings.form = "[CLS] a [SEP]";
+  auto task = made(settings);
+  Batch batch =
+      Batch().add("ids", DataType::I32, {1, 5}, 8).add("len", DataType::I32, {1}, 6).add("tag", DataType::I32, {1, 5}, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_EQ(task->notes().size(), 1u);
+  EXPECT_NE(task->notes()[0].find("2 rows of"), std::string::npos) << task->notes()[0];
+  EXPECT_NE(task->notes()[0].find("cut off, with 4 words and their tags"), std::string::npos) << task->notes()[0];
+  settings.heldOut = 0.34;
+  task = made(settings);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  ASSERT_EQ(task->extent().all, 1);
+  const bool isLong = batch.integer("len", 0) == 5;
+  ASSERT_EQ(task->notes().size(), isLong ? 1u : 0u);
+  EXPECT_TRUE(!isLong || task->notes()[0].find("1 row of") != std::string::npos);
+}
+
+/// The symbols of all texts of a row.
+TEST(Labelled, SymbolsOfABatch) {
+  auto task = made(settingsOf("single", "yes\ta b\nno\tc\n"), Part::Training);
+  Batch flat = batchOf(2, 6, 2), one = Batch().add("ids", DataType::I32, {2, 1, 6}, 8).add("label", DataType::I32, {2}, 2);
+  ASSERT_TRUE(task->bind(flat.tensors).ok());
+  EXPECT_EQ(task->tokensPerBatch(), 12);
+  ASSERT_TRUE(task->bind(one.tensors).ok()) << task->bind(one.tensors).message(); // a text for each of A = 1 candidates
+  EXPECT_EQ(task->tokensPerBatch(), 12);
+}
+
 TEST(Labelled, WhatIsRefused) {
   EXPECT_NE(
       errorOf(settingsOf("single", "yes\ta\nno\n"), batchOf(1, 4, 2)).find("labelled.tsv:2: expected a label, a tab and a text"),

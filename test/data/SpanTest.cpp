@@ -30,9 +30,9 @@ std::string errorOf(const TaskSettings &settings) {
   return makeTask(settings, Part::HeldOut, nullptr, task).message();
 }
 
-std::string line(const std::string &answer, int start, const std::string &context = "a  b cx d e") {
-  return "{\"id\": \"q\", \"context\": \"" + context + "\", \"question\": \"e d c\", \"answers\": {\"text\": [\"" + answer +
-         "\"], \"answer_start\": [" + std::to_string(start) + "]}}\n";
+std::string line(const std::string &answer, int start, const std::string &context = "a  b cx d e", const std::string &id = "q") {
+  return "{\"id\": \"" + id + "\", \"context\": \"" + context + "\", \"question\": \"e d c\", \"answers\": {\"text\": [\"" +
+         answer + "\"], \"answer_start\": [" + std::to_string(start) + "]}}\n";
 }
 
 Batch batchOf(int64_t rows, int64_t places) {
@@ -255,15 +255,23 @@ TEST(Spans, SquadsOwnFormAndWhatIsRefused) {
   ASSERT_EQ(questions.all.size(), 1u);
   EXPECT_EQ(questions.all[0].begin, 3u); // places count characters
   EXPECT_EQ(questions.all[0].answers.size(), 2u);
-  EXPECT_NE(
-      errorOf(settingsOf("squad", line("cx d", 5) + line("cx d", 4))).find("spans-file.txt:2: the answer \"cx d\" does not"),
-      std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("squad", line("cx d", 5) + line("cx d", 4, "a  b cx d e", "r")))
+                .find("spans-file.txt:2: the answer \"cx d\" does not"),
+            std::string::npos);
   EXPECT_NE(errorOf(settingsOf("squad", "\n{\"question\": \"a\"}\n")).find("spans-file.txt:2: expected an object with"),
             std::string::npos);
   const std::string damaged = errorOf(settingsOf("squad", "{\n \"version\": \"1.1\",\n \"data\": [\n  {]\n}\n"));
   EXPECT_TRUE(damaged.find("near byte 36") != std::string::npos) << damaged;
   EXPECT_NE(errorOf(settingsOf("squad", "{\n \"version\": \"1.1\"\n}\n")).find("expected an object with a list \"data\""),
             std::string::npos);
+  const std::string twice = errorOf(settingsOf("squad", line("cx d", 5) + line("d", 8, "a  b cx d e", "r") + line("d", 8)));
+  EXPECT_NE(twice.find("spans-file.txt:3: the id \"q\" is that of another question, "), std::string::npos) << twice;
+  EXPECT_NE(twice.find("spans-file.txt:1; "), std::string::npos) << twice;
+  const std::string asked = R"({"id": "1", "question": "a", "answers": []})";
+  const std::string inOne =
+      errorOf(settingsOf("squad", R"({"data": [{"paragraphs": [{"context": "b", "qas": [)" + asked + ", " + asked + "]}]}]}"));
+  EXPECT_NE(inOne.find("article 1, paragraph 1, question 2: the id \"1\" is that of another question"), std::string::npos)
+      << inOne;
   const std::string impossible = R"({"context": "a", "question": "b", "is_impossible": true, )";
   EXPECT_NE(errorOf(settingsOf("squad", impossible + R"("answers": {"text": ["a"], "answer_start": [0]}})"))
                 .find("\"is_impossible\" is true, but there is the answer \"a\""),

@@ -9,10 +9,11 @@ SPEC = """model Twins {
   config D = 2
   dim    B
   in     x: [B, D]
-  use    policy, reference, other = Linear[D -> D](bias = false)
+  use    policy, reference, other, chooser = Linear[D -> D](bias = false)
   param  fixed: [D] = 1
   let    gap = policy(x) - stop_gradient(reference(x) + other(x)) * fixed
   loss   size = mean(gap * gap)
+  loss   pick = mean(chooser(x) ^ 2)
 }
 train Twins as small {
   bind      B = 4

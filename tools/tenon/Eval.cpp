@@ -215,6 +215,8 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
     status = checkWords(*parameters, task->vocabulary(), options.weights.file);
   if (status.failed())
     return status;
+  for (const std::string &text : task->notes())
+    note((text.starts_with("warning: ") ? "" : "note: ") + text);
   if (!vocabulary && !options.weights.file.empty())
     status = noteClasses(task->vocabulary(), *parameters);
   if (status.failed())
