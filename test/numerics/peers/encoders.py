@@ -151,8 +151,9 @@ def shared(step):
 
 
 case("mtdnn", gates=True, spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T},
-     loss="single + regress + rank + pair", inputs=shared, configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0,
-                                     "rate_head": 0.0, "rate_pair": 0.0, "skip": 0.0}, rate=0.02,
+     loss="single + regress + rank + pair", inputs=shared,
+     configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0,
+                      "rate_head": 0.0, "rate_pair": 0.0, "skip": 0.0}, rate=0.02,
      outputs={"infer": ["acceptable"], "similarity": ["similar"], "ranking": ["ranks"], "entailment": ["entails"]})
 case("mtdnn_plain", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, inputs=shared, rate=0.02,
      loss="single + pair", outputs={"entailment": ["entails"]},
