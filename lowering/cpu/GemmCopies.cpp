@@ -131,7 +131,8 @@ private:
   }
 
   /// Of each piece of the run that lies within one row of a copy all lines: for one place each of the inner labels of lines, the
-  /// rows go along the outermost one. So what is inside of the tensor is asked once for these.
+  /// rows go along the outermost one. So what is inside of the tensor is asked once for these. Of places that the block has: it
+  /// may be shorter than all of them are.
   void copyAcrossLines() {
     const ArrayRef<int64_t> outer = block.run.drop_back(columns.size()), inner = block.lines.drop_front();
     Value end = add(builder, block.first, block.count), length = sizeOf(columns), kinds = sizeOf(inner);
@@ -139,7 +140,8 @@ private:
     forPeriods(length, block.first, end, [&](Value number, Value low, Value high) {
       split(outer, number);
       Value column = subtract(builder, add(builder, multiply(builder, number, length), low), block.first);
-      forLoop(builder, zero, kinds, [&](Value kind) {
+      forLoop(builder, zero, minimum(builder, kinds, block.lineCount), [&](Value place) {
+        Value kind = remainder(builder, add(builder, block.firstLine, place), kinds);
         split(inner, kind);
         auto firstFrom = [&](Value line) {
           return divide(builder, add(builder, line, subtract(builder, subtract(builder, kinds, one), kind)), kinds);

@@ -639,3 +639,15 @@ func.func @scattered(%T: index, %B: index, %u: tensor<400x3x37xf32>, %w: tensor<
   tenon.output 0 "z", %z : tensor<400x45xf32>
   return
 }
+
+// Numbers of pairs against vectors of pairs, as their gradient reads both: the lines of a block are few of all pairs
+#p = affine_map<(d0, d1) -> (d0, d0, d1)>
+#pc = affine_map<(d0, d1) -> (d1, d0, d0, 3)>
+func.func @pairs(%T: index, %B: index, %x: tensor<?x?x?xf32, #p>, %w: tensor<?x?x?x3xf32, #pc>) {
+  %y = tenon.gemm %x[1, 2, 3], %w[3, 1, 2, 0] rank 1 : tensor<?x?x?xf32, #p>, tensor<?x?x?x3xf32, #pc> -> tensor<3xf32> {
+  ^bb0(%c: index, %sum: f32):
+    tenon.put 0 [%c], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<3xf32>
+  return
+}
