@@ -250,7 +250,7 @@ struct Initializer {
   std::string as;                 // of a state of the model: path of the parameter or state whose values it starts with
 };
 struct PublicName {
-  std::string name, transform; // "", "part", "stacked" (then the name has '#' for the stack index), "transpose"
+  std::string name, transform; // "", "part", "flatten", "stacked" (then the name has '#' for the stack index), "transpose"
   int64_t part = 0, parts = 1;
   bool copy = false; // read from what another parameter writes
 };

@@ -168,7 +168,8 @@ static constexpr ExplainPage kNames[] = {
      "stands for one step, or for a part of one.",
      "\"up..weight\" = \"dense.weight\"", "\"up.weight\" = \"dense.weight\""},
     {"T0652", "not a public name",
-     "The right side of a rule is a text, or part(\"packed\", k, n), stacked(\"name.#\") or transpose(\"name\"), or copy(..) of "
+     "The right side of a rule is a text, or part(\"packed\", k, n), flatten(\"name\"), stacked(\"name.#\") or "
+     "transpose(\"name\"), or copy(..) of "
      "one of these. An empty text drops the step.",
      "\"wq.weight\" = slice(\"in_proj_weight\", 0, 3)", "\"wq.weight\" = part(\"in_proj_weight\", 0, 3)"},
     {"T0653", "the public name asks for more than the pattern gives",
@@ -182,7 +183,7 @@ static constexpr ExplainPage kNames[] = {
      "\"up\" = \"fc1\"  \"up\" = \"fc2\"", "\"up\" = \"fc1\"  \"down\" = \"fc2\""},
     {"T0656", "wrong arguments of a public name",
      "part(\"name\", k, n) is part k = 0 .. n-1 of a tensor that packs n of them by rows; stacked(\"name.#\") has one # for the "
-     "index of the first axis; transpose(\"name\") has the name only, and copy(..) one of all of these.",
+     "index of the first axis; flatten(\"name\") and transpose(\"name\") have the name only, and copy(..) one of all of these.",
      "\"wv.weight\" = part(\"in_proj_weight\", 3, 3)", "\"wv.weight\" = part(\"in_proj_weight\", 2, 3)"},
     {"T0657", "a public name of two parameters",
      "A file of weights holds one tensor per name, or the parts of a packed one. Where a parameter only starts from the tensor "

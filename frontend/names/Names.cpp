@@ -129,6 +129,19 @@ bool goodPattern(const std::string &pattern) {
   return true;
 }
 
+/// Whether it is a way to publish a parameter; reports one that is none.
+bool isKnown(const ast::Expr &function, Diagnostics &diagnostics) {
+  const std::vector<std::string> known = {"copy", "flatten", "part", "stacked", "transpose"};
+  if (std::find(known.begin(), known.end(), function.text) != known.end())
+    return true;
+  Diagnostic &error =
+      diagnostics.error("T0652", function.range, "`" + function.text + "` is no way to publish a parameter", "unknown");
+  const std::string near = nearest(function.text, known);
+  error.notes.emplace_back("help",
+                           near.empty() ? "known: copy, flatten, part, stacked, transpose" : "did you mean `" + near + "`?");
+  return false;
+}
+
 } // namespace
 
 bool matchesStep(const std::string &pattern, const std::string &step) {
@@ -160,15 +173,9 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
   const ast::Expr *text = value.get();
   if (value->kind == Kind::Call && value->operands[0]->kind == Kind::Name) {
     const std::string &function = value->operands[0]->text;
-    const std::vector<std::string> known = {"copy", "part", "stacked", "transpose"};
     const size_t wanted = function == "part" ? 3 : 1;
-    if (std::find(known.begin(), known.end(), function) == known.end()) {
-      Diagnostic &error =
-          diagnostics.error("T0652", value->operands[0]->range, "`" + function + "` is no way to publish a parameter", "unknown");
-      const std::string near = nearest(function, known);
-      error.notes.emplace_back("help", near.empty() ? "known: copy, part, stacked, transpose" : "did you mean `" + near + "`?");
+    if (!isKnown(*value->operands[0], diagnostics))
       return std::nullopt;
-    }
     if (function == "copy")
       return copied(*value, captures, diagnostics);
     bool good = value->arguments.size() == wanted;
@@ -201,7 +208,7 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
   }
   if (text->kind != Kind::String) {
     diagnostics.error("T0652", value->range,
-                      "a public name is a text in quotes, or part(..), stacked(..), transpose(..), copy(..) of one",
+                      "a public name is a text in quotes, or part(..), flatten(..), stacked(..), transpose(..), copy(..) of one",
                       "not a name");
     return std::nullopt;
   }

@@ -60,7 +60,7 @@ struct InitializerInfo {
 
 /// How one parameter element is called in a public file.
 struct PublicNameInfo {
-  enum class Transform { None, Part, Stacked, Transpose } transform = Transform::None;
+  enum class Transform { None, Part, Stacked, Transpose, Flatten } transform = Transform::None;
   std::string name;              // with '#' where Stacked
   int64_t part = 0, parts = 1;   // Part: the part-th of `parts` equal slices of the public tensor's first axis
   bool copy = false;             // read only: another parameter writes the tensor

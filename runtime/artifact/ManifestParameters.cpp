@@ -36,8 +36,9 @@ PublicNameInfo readPublicName(const ManifestReader &reader) {
   }
   info.name = reader.member("name").text();
   if (reader.has("transform")) {
-    static const Transform transforms[] = {Transform::None, Transform::Part, Transform::Stacked, Transform::Transpose};
-    info.transform = transforms[reader.member("transform").oneOf({"", "part", "stacked", "transpose"})];
+    static const Transform transforms[] = {Transform::None, Transform::Part, Transform::Stacked, Transform::Transpose,
+                                           Transform::Flatten};
+    info.transform = transforms[reader.member("transform").oneOf({"", "part", "stacked", "transpose", "flatten"})];
   }
   if (reader.has("parts"))
     info.parts = reader.member("parts").integer(1, 1 << 20);

@@ -32,6 +32,13 @@ Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, cons
     std::reverse(piece.shape.begin(), piece.shape.end());
     piece.fine = piece.shape;
     break;
+  case Transform::Flatten:
+    if (shape.size() < 2)
+      return inputError("'", name.name, "' cannot have the first two axes as one: ", info.elementName(place.stackIndex),
+                        " has shape ", shapeText(shape));
+    piece.shape[1] *= piece.shape[0]; // a parameter's elements, which were counted
+    piece.shape.erase(piece.shape.begin());
+    break;
   case Transform::Part:
     if (shape.empty())
       return inputError("'", name.name, "' cannot hold parts of the scalar ", info.elementName(place.stackIndex));

@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tensors import Tensor, load_safetensors, save_npy, save_safetensors, tensor  # noqa: E402
 
 # Rafailov et al. 2023, without texts: a policy and its frozen reference start from one file, which has two matrices packed into
-# one, one transposed and one as a list of slices, and running statistics.
+# one, one transposed, one whose first axes are one and one as a list of slices, and running statistics.
 SPEC = """layer Feed[D](x: [.., D]) -> [.., D] {
   dim    O = D
   param  up: [O, D] ~ normal(1)
@@ -19,10 +19,11 @@ layer Net[D](x: [.., D]) -> [..] {
   param  last: [H] ~ normal(1)
   param  turned: [H, D] ~ normal(1)
   param  experts: [K, D] ~ normal(1)
+  param  gates: [K, H, D] ~ normal(1)
   use    blocks = stack[2] Feed[D]
   use    norm = BatchNorm[D]
   let    h = norm(blocks(x))
-  return dot[H](dot[D](h, turned), last) + sum[K](dot[D](h, experts))
+  return dot[H](dot[D](h, turned), last) + sum[K](dot[D](h, experts) + dot[H](dot[D](h, gates), last))
 }
 model Preferences {
   config D = 3
@@ -37,7 +38,9 @@ model Preferences {
   loss   dpo = mean(softplus(was - said))
 }
 names Feed as pub { "up" = part("packed", 0, 2)  "down" = part("packed", 1, 2) }
-names Net as pub { "blocks.*" = "h.*"  "turned" = transpose("turned")  "experts" = stacked("experts.#") }
+names Net as pub {
+  "blocks.*" = "h.*"  "turned" = transpose("turned")  "gates" = flatten("gates")  "experts" = stacked("experts.#")
+}
 names Preferences as pub { "policy" = ""  "reference" = copy("") }
 train Preferences as small {
   bind       B = 4
@@ -75,7 +78,7 @@ names Forms as pub {
 }
 """
 FILES = {"public": {"last": (4,), "turned": (3, 4), "experts.0": (3,), "experts.1": (3,), "h.0.packed": (6, 3),
-                    "h.1.packed": (6, 3), "norm.weight": (3,), "norm.bias": (3,), "norm.running_mean": (3,),
+                    "h.1.packed": (6, 3), "gates": (8, 3), "norm.weight": (3,), "norm.bias": (3,), "norm.running_mean": (3,),
                     "norm.running_var": (3,)},
          "forms": {"packed": (6, 3), "experts.0": (3,), "experts.1": (3,), "seen": (3,)}}
 
@@ -101,7 +104,8 @@ def public_of(part, own):
     """The tensors of the public file, from those of one part under own names."""
     mine = {name[len(part) + 1:]: value for name, value in own.items() if name.startswith(part + ".")}
     rows = mine["turned"][1]
-    public = {"last": mine["last"], "turned": ((3, 4), [rows[column * 3 + row] for row in range(3) for column in range(4)])}
+    public = {"last": mine["last"], "gates": ((8, 3), mine["gates"][1]),
+              "turned": ((3, 4), [rows[column * 3 + row] for row in range(3) for column in range(4)])}
     for i in range(2):
         public[f"experts.{i}"] = ((3,), mine["experts"][1][3 * i:3 * i + 3])
         public[f"h.{i}.packed"] = ((6, 3), mine[f"blocks.{i}.up"][1] + mine[f"blocks.{i}.down"][1])

@@ -19,8 +19,6 @@ class Case:
     adam: bool = False                    # else SGD with momentum 0.9
     rough: tuple = (1, 1)                 # in f32: how many times the tolerance gradients, and losses of later steps, may differ
 
-    gates: bool = False                   # gates are an axis of their own in files, which the public implementation joins with C
-
     def optimizer(self):
         return f"adam(lr = {self.rate})" if self.adam else f"sgd(lr = {self.rate}, momentum = 0.9)"
 

@@ -150,7 +150,7 @@ def shared(step):
                          "best": numbers(9, step, A, B), "entail": numbers(10, step, 3, B)}
 
 
-case("mtdnn", gates=True, spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T},
+case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T},
      loss="single + regress + rank + pair", inputs=shared,
      configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0,
                       "rate_head": 0.0, "rate_pair": 0.0, "skip": 0.0}, rate=0.02,

@@ -15,15 +15,15 @@ RECURRENT = {"names": "torch", "dims": {"B": B, "T": T}, "loss": "ce", "inputs":
 case("rnn", **RECURRENT, spec="rnn.tn", model="TagRNN", configs=SIZES, outputs={"infer": ["logits"], "encode": ["y", "last"]})
 case("rnn_relu", **RECURRENT, spec="rnn.tn", model="TagRNN", configs=SIZES | {"act": "relu"},
      outputs={"infer": ["logits"], "encode": ["y", "last"]})
-case("lstm", **RECURRENT, gates=True, spec="lstm.tn", model="TagLSTM", configs=SIZES,
+case("lstm", **RECURRENT, spec="lstm.tn", model="TagLSTM", configs=SIZES,
      outputs={"infer": ["logits"], "encode": ["y", "h", "c"]})
-case("gru", **RECURRENT, gates=True, spec="gru.tn", model="ClassifyGRU", configs=SIZES | {"K": 5}, rate=0.1,
+case("gru", **RECURRENT, spec="gru.tn", model="ClassifyGRU", configs=SIZES | {"K": 5}, rate=0.1,
      outputs={"infer": ["logits"], "encode": ["y", "last"]})
-case("gru_reset_before", **RECURRENT, gates=True, spec="gru.tn", model="ClassifyGRU", rate=0.1,
+case("gru_reset_before", **RECURRENT, spec="gru.tn", model="ClassifyGRU", rate=0.1,
      configs=SIZES | {"K": 5, "Cell": "ResetBefore"}, outputs={"infer": ["logits"], "encode": ["y", "last"]})
 for kind in ("lstm", "rnn", "gru"):
     case(kind + "_lm", spec=kind + ".tn", model=kind.upper() + "LM", names="torch", dims={"B": B, "T": T}, loss="nll",
-         gates=kind != "rnn", configs={"V": V, "C": 40, "N": 2, "rate": 0.0}, outputs={"infer": ["logits"]},
+         configs={"V": V, "C": 40, "N": 2, "rate": 0.0}, outputs={"infer": ["logits"]},
          inputs=lambda step: {"ids": numbers(1, step, V, B, T), "target": numbers(2, step, V, B, T)})
 
 
