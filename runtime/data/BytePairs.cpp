@@ -110,8 +110,10 @@ Status BytePairs::make(const std::vector<std::string> &symbols, std::vector<std:
     const std::string plain = symbols[i].substr(0, symbols[i].size() - (result.endsWord.back() ? kWordEnd.size() : 0));
     const std::optional<std::string> bytes = result.ofBytes ? bytesOf(symbols[i]) : std::optional(plain);
     size_t first = 0;
-    decodeCodePoint(plain, first);
-    result.special.push_back(result.ofBytes ? !bytes || bytes->size() != 1 : first != plain.size()); // unless a merge makes it
+    if (!plain.empty())
+      decodeCodePoint(plain, first);
+    const bool isLetter = first > 0 && first == plain.size();
+    result.special.push_back(result.ofBytes ? !bytes || bytes->size() != 1 : !isLetter); // unless a merge makes it
     result.spelled.push_back(bytes.value_or(symbols[i]));
   }
   if (result.ofBytes)

@@ -65,7 +65,7 @@ def main():
     run("opt", "-passes=module(tsan-module),function(tsan)", files[2], "-o", files[3])
     run("llc", "-O0", "-filetype=obj", "-relocation-model=pic", files[3], "-o", files[4])
     tables = os.path.join(folder, "objects", f"{name}.tables.o")
-    run("g++-12", "-shared", "-fsanitize=thread", files[4], tables, "-o", os.path.join(folder, f"lib{name}.so"), "-lm")
+    run("clang++-22", "-shared", "-fsanitize=thread", files[4], tables, "-o", os.path.join(folder, f"lib{name}.so"), "-lm")
 
 
 main()
