@@ -11,9 +11,10 @@ def Simplify : Pass<"tenon-simplify", "::mlir::func::FuncOp"> {
     relative scores before they are gathered, moves parameter reads that do not depend on the depth out of stacks, merges equal
     ops (also before differentiation: shared projections) and removes dead ones. After differentiation a sum with a scatter_add
     becomes a scatter_add onto the other term, and a contraction of windows with zeros between their elements (a divisor of up to
-    4) one for each remainder (WindowPhases.cpp).
-    Terminates: every rewrite removes an op, moves one outwards, takes a divisor away, or is a canonical form, whose files say why
-    they end.
+    4) one for each remainder (WindowPhases.cpp). Transpositions go behind windows of one place and into the labels of
+    contractions, and loops carry tensors as their bodies make them (TransposedReads.cpp).
+    Terminates: every rewrite removes an op, moves one outwards or a transposition towards its readers, takes a divisor away, or
+    is a canonical form, whose files say why they end.
   }];
   let options = [Option<"afterDifferentiation", "after-differentiation", "bool", "false",
                         "stop_gradient has done its work and is dropped">];

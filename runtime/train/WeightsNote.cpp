@@ -40,8 +40,8 @@ Status WeightsNote::check(const data::Vocabulary &vocabulary, std::vector<std::s
     return {};
   }
   const std::string first = said->firstOther(vocabulary);
-  const std::string other = concat(file, " was trained with other symbols: ", then, ", and here there are ", now,
-                                   first.empty() ? "" : concat(", of which ", first));
+  const std::string other = concat(file, " was trained with other symbols: ", then, ", and here there are ",
+                                   now == then ? "as many others" : now, first.empty() ? "" : concat(", of which ", first));
   if (partial || said->isOfNumbers()) {
     notes.push_back(concat("warning: ", other, "; what it has for a number is taken for another symbol"));
     return {};

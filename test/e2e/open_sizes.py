@@ -20,7 +20,7 @@ import driver  # noqa: E402
 import library  # noqa: E402
 from tensors import Tensor, count  # noqa: E402
 
-# The first: as small as a size can be; the last ends inside tiles.
+# The first: as small as a size can be; the last ends inside tiles. Other types than f64 have these two.
 SIZES = {"strides": [{"B": 1, "N": 1, "M": 1}, {"B": 2, "N": 3, "M": 2}, {"B": 3, "N": 37, "M": 9}],
          "products": [{"B": 1, "M": 1}, {"B": 2, "M": 3}, {"B": 3, "M": 29}]}
 WORDS = {"f64": ["--f64"], "f32": [], "bf16": ["--numerics", "bf16"]}
@@ -100,9 +100,10 @@ def check(spec, kind, spoil):
                          *(word for pair in dims.items() for word in ("--bind", f"{pair[0]}={pair[1]}")), "-o", made)
             return made
 
+        sizes = SIZES[name] if kind == "f64" else [SIZES[name][0], SIZES[name][-1]]
         for entry in ("infer", "grad", "train"):
             artifact = compiled(entry, {})
-            for dims in SIZES[name]:
+            for dims in sizes:
                 if entry == "train":
                     dims = {dim: size for dim, size in dims.items() if dim != "B"}  # which the recipe binds
                 bound, called = Called(compiled(entry, dims), entry, kind, {}), Called(artifact, entry, kind, dims)
@@ -112,7 +113,7 @@ def check(spec, kind, spoil):
                 compare(found, wanted, f"{entry} at {dims}")
                 if entry == "grad" and kind == "f64":
                     differences(called, {each: called.model.gradient(each) for each in called.values}, spoil == "gradient")
-    print(f"{name}: {len(SIZES[name])} sizes in {kind}")
+    print(f"{name}: {len(sizes)} sizes in {kind}")
 
 
 def main():

@@ -217,7 +217,7 @@ def weights(spec, folder):
         same = [evaluate(spec, *model, "--weights", file, *what) == wanted for file in (exported, checkpoint)]
         print(wanted.splitlines()[-1], "as in the run:", same)
     print(evaluate(spec, *model, "--weights", bare, "--text", others, code=3).strip())
-    print(evaluate(spec, *model, "--weights", bare, "--data", folder).splitlines()[0])
+    print(*(line for line in evaluate(spec, *model, "--weights", bare, "--data", folder).splitlines() if "classes" in line))
     make_lines(others, [(text, kind + "s") for text, kind in words(50, 4)])
     tenon("train", spec, *model, "--text", others, "--out", run + "2", "--steps", "1", "--quiet", folder=folder)
     print(evaluate(run, "--weights", os.path.join(run + "2", "checkpoints", "step-1", "parameters.safetensors"), code=3).strip())
@@ -239,7 +239,7 @@ def lines(spec, folder):
         print("classes:", json.load(file)["classes"])
     other = os.path.join(folder, "other.jsonl")
     make_lines(other, [(text, kind) for text, kind in words(50, 4) if kind != "animal"]) # ids must not move up
-    figures = json.loads(tenon("eval", run, "--text", other, "--json"))
+    figures = json.loads(tenon("eval", run, "--text", other, "--json").splitlines()[-1])    # behind notes
     below(figures["nll"], 0.3, "a file without the first class")
     for line in ('{"text": "x", "kind": "plant"}', '{"text": "x", "kind": 3}', '{"text": "x"', '{"text": "x"}',
                  '{"text": ["x"], "kind": "number"}',
