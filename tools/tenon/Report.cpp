@@ -16,6 +16,7 @@ using runtime::Manifest;
 namespace {
 
 constexpr int64_t kNominalSize = 64;
+constexpr size_t kMostShown = 240; // characters of a formula
 
 std::string sizesText(const EntryReport &report) {
   std::string text;
@@ -189,7 +190,10 @@ void printMemory(const EntryReport &report) {
   show("  memory%s%s\n", sizes.empty() ? "" : " at ", sizes.c_str());
   for (const MemoryLine &line : report.memory) {
     bool isNumber = line.formula.find_first_not_of("0123456789*+-() ") == std::string::npos;
-    show("    %-20s %12s  %s\n", line.name, runtime::readableBytes(line.bytes).c_str(), isNumber ? "" : line.formula.c_str());
+    const bool isLong = line.formula.size() > kMostShown; // a largest of many, where kernels of many sizes follow another
+    const std::string shown =
+        isLong ? concat("(a formula of ", line.formula.size(), " characters: tenon inspect --json)") : line.formula;
+    show("    %-20s %12s  %s\n", line.name, runtime::readableBytes(line.bytes).c_str(), isNumber ? "" : shown.c_str());
   }
   show("    %-20s %12s\n", "sum", runtime::readableBytes(report.memorySum).c_str());
   if (report.workspaceSavingAll)
