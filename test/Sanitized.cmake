@@ -32,11 +32,12 @@ function(tenon_sanitized_objects result checks flags headers) # sources, from th
   if(headers)
     set(read -include-pch ${headers} -Xclang -fno-pch-timestamp)
   endif()
+  string(TOLOWER ${checks} folder)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${folder})
+  file(MAKE_DIRECTORY ${folder})
   foreach(source IN LISTS ARGN)
     string(REPLACE "/" "-" object ${source})
-    string(TOLOWER ${checks} folder)
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/${folder}/${object}.o)
-    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${folder})
+    set(object ${folder}/${object}.o)
     list(APPEND objects ${object})
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${TENON_SANITIZING_CLANG} ${TENON_SANITIZED} ${TENON_UNDER_${checks}} ${flags}

@@ -169,8 +169,7 @@ static constexpr ExplainPage kNames[] = {
      "\"up..weight\" = \"dense.weight\"", "\"up.weight\" = \"dense.weight\""},
     {"T0652", "not a public name",
      "The right side of a rule is a text, or part(\"packed\", k, n), flatten(\"name\"), stacked(\"name.#\") or "
-     "transpose(\"name\"), or copy(..) of "
-     "one of these. An empty text drops the step.",
+     "transpose(\"name\"), or copy(..) of one of these. An empty text drops the step.",
      "\"wq.weight\" = slice(\"in_proj_weight\", 0, 3)", "\"wq.weight\" = part(\"in_proj_weight\", 0, 3)"},
     {"T0653", "the public name asks for more than the pattern gives",
      "Each * of the public name is the next captured text of the pattern; {2} is the second one, {2+1} the second one plus 1.",
@@ -195,9 +194,8 @@ static constexpr ExplainPage kNames[] = {
      "A pattern starts with a `use`, `param` or `state` of the layer that the table belongs to.",
      "names Block as hf { \"pu.*\" = \"dense.*\" }", "names Block as hf { \"up.*\" = \"dense.*\" }"},
     {"T0659", "a state as a part of a public tensor",
-     "A state of the model, such as a running mean, is read from files and written to them as a tensor of its own: part, stacked "
-     "and "
-     "transpose are for parameters.",
+     "A state of the model, such as a running mean, is read from files and written to them as a tensor of its own: part, "
+     "flatten, stacked and transpose are for parameters.",
      "\"mean\" = part(\"statistics\", 0, 2)", "\"mean\" = \"running_mean\""},
 };
 ExplainPages explainNames() { return kNames; }

@@ -58,7 +58,7 @@ struct InitializerInfo {
   double of(int64_t stackIndex) const { return perElement.empty() ? a : perElement[static_cast<size_t>(stackIndex)]; }
 };
 
-/// How one parameter element is called in a public file.
+/// How one parameter element is called in a public file. Flatten: its first two axes are one there, [4, C, I] as [4 C, I].
 struct PublicNameInfo {
   enum class Transform { None, Part, Stacked, Transpose, Flatten } transform = Transform::None;
   std::string name;              // with '#' where Stacked

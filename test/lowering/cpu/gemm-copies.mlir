@@ -15,6 +15,15 @@
 // CODE-DAG: call void @tn_gemm_copy_rows_avx2_short_2_over(
 // CODE-DAG: define internal void @scattered.gemm_order(
 
+// A block is copied in at most as many calls as it has lines, however many places lie behind the outermost one.
+// RUN: tenon-kernel-test %s --dims=2,3 --tier=avx2 --emit=llvm | FileCheck %s --check-prefix=FEW
+// FEW-LABEL: define internal void @pairs.gemm(
+// FEW: call i64 @llvm.smin.i64(i64 %{{[0-9]+}}, i64 %{{[0-9]+}})
+// FEW: [[CALLS:%[0-9]+]] = call i64 @llvm.smin.i64(i64 [[PLACES:%[0-9]+]], i64 %{{[0-9]+}})
+// FEW: urem i64 %{{[0-9]+}}, [[PLACES]]
+// FEW: call void @tn_gemm_copy_rows_avx2_f32_1(
+// FEW: icmp slt i64 %{{[0-9]+}}, [[CALLS]]
+
 #f = affine_map<(d0, d1) -> (d0)>
 #l = affine_map<(d0, d1) -> (d0 - 1)>
 #x4 = affine_map<(d0, d1) -> (d1, 5, 9, d0)>
