@@ -197,43 +197,57 @@ Value EntryGenerator::generateCumsum(const Node &node) {
   return spread(RunningSumOp::create(*at, current, x.getType(), x, at->getI64IntegerAttr(dim), UnitAttr()), axes, node.type.axes);
 }
 
-/// Each place of the axis holds what the last slot that names it wrote, else what x has there.
+/// Each place of the axis holds what the last slot that names it wrote, else what x has there. Slots are searched along the axes
+/// that say where they write, whatever else the values have.
 Value EntryGenerator::generatePut(const Node &node) {
   Build build(*at, current);
   Type number = IntegerType::get(context, 32);
   const Axes &places = node.type.axes, &ofAt = axesOf(node.operands[1]), &ofValue = axesOf(node.operands[2]);
-  Axes slots, all = places; // slots: the axes along which values are written, slowest first
+  const Axes ofWhere = node.operands.size() > 3 ? axesOf(node.operands[3]) : Axes();
+  Axes slots, searched, values; // slots: the axes along which values are written, slowest first; values: of those chosen
   for (AxisId axis : ofAt)
     if (!llvm::is_contained(places, axis))
       slots.push_back(axis);
-  all.insert(all.end(), slots.begin(), slots.end());
+  for (AxisId axis : places) {
+    const bool isSearched = axis == node.axesFrom[0] || llvm::is_contained(ofAt, axis) || llvm::is_contained(ofWhere, axis);
+    if (isSearched)
+      searched.push_back(axis);
+    if (isSearched || llvm::is_contained(ofValue, axis))
+      values.push_back(axis);
+  }
+  auto with = [&](Axes axes) {
+    axes.insert(axes.end(), slots.begin(), slots.end());
+    return axes;
+  };
+  const Axes all = with(searched);
   auto type = typeOf(all, number);
   Value isHit =
       build.compare(Comparison::eq, spread(build.convert(operand(node, 1), number), ofAt, all), numbered(node.axesFrom[0], all));
   if (node.operands.size() > 3)
-    isHit = AndOp::create(*at, current, isHit.getType(), isHit, spread(operand(node, 3), axesOf(node.operands[3]), all));
+    isHit = AndOp::create(*at, current, isHit.getType(), isHit, spread(operand(node, 3), ofWhere, all));
   Value slot = build.constant(type, 0);
   for (AxisId axis : slots)
     slot = build.add(build.mul(slot, build.sizeLike(sizeOf(axis), type)), numbered(axis, all));
-  SmallVector<int64_t> slotDims = llvm::to_vector(llvm::seq<int64_t>(places.size(), all.size()));
+  auto dimsOfSlots = [&](const Axes &before) {
+    return llvm::to_vector(llvm::seq<int64_t>(int64_t(before.size()), int64_t(before.size() + slots.size())));
+  };
   Value candidate = build.select(isHit, slot, build.constant(type, -1));
-  Value last = slots.empty() ? candidate : build.reduce(Reduction::max, candidate, slotDims);
+  Value last = slots.empty() ? candidate : build.reduce(Reduction::max, candidate, dimsOfSlots(searched));
   Value written = build.compare(Comparison::le, build.constant(last.getType(), 0), last);
   Value x = build.convert(operand(node, 0), elementType(node.type)), v = build.convert(operand(node, 2), elementType(node.type));
-  bool varies = llvm::any_of(slots, [&](AxisId axis) { return llvm::is_contained(ofValue, axis); });
-  if (!varies)
+  if (!llvm::any_of(slots, [&](AxisId axis) { return llvm::is_contained(ofValue, axis); }))
     v = spread(v, ofValue, places);
   else if (slots.size() == 1)
-    v = gather(v, ofValue, slots[0], last, places, places, true);
+    v = spread(gather(v, ofValue, slots[0], last, searched, values, true), values, places);
   else {
-    Value chosen = build.compare(Comparison::eq, spread(last, places, all), slot);
-    Value terms = spread(v, ofValue, all);
+    Value chosen = spread(build.compare(Comparison::eq, spread(last, searched, all), slot), all, with(places));
+    Value terms = spread(v, ofValue, with(places));
     bool isTruth = node.type.element == Element::Bool;
     terms = isTruth ? Value(AndOp::create(*at, current, terms.getType(), chosen, terms))
                     : build.select(chosen, terms, build.zerosLike(terms));
-    v = build.reduce(isTruth ? Reduction::any : Reduction::sum, terms, slotDims);
+    v = build.reduce(isTruth ? Reduction::any : Reduction::sum, terms, dimsOfSlots(places));
   }
-  return build.select(written, v, spread(x, axesOf(node.operands[0]), places));
+  return build.select(spread(written, searched, places), v, spread(x, axesOf(node.operands[0]), places));
 }
 
 Value EntryGenerator::generateConcat(const Node &node) {

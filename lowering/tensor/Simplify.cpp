@@ -208,10 +208,22 @@ struct DropAddedZero : OpRewritePattern<AddOp> {
 };
 
 /// x + scatter_add(dy) = scatter_add(dy) onto x, where x is in memory anyway and nobody else reads it: the gradient of a tied
-/// embedding is a contraction plus some rows, and only those rows are touched.
+/// embedding is a contraction plus some rows, and only those rows are touched. Of scatters onto scatters the first one goes onto
+/// x: two reads of one tensor at a place of a scan would else cost a whole tensor at each place.
 struct ScatterOntoSum : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   static bool isInMemory(Operation *op) { return op && (op->hasTrait<Contraction>() || isa<KernelOpInterface>(op)); }
+  /// The scatters that make `value` from nothing and that nobody else reads, the last one first; none if there are others.
+  static SmallVector<ScatterAddOp> scattersOf(Value value, Block *block) {
+    SmallVector<ScatterAddOp> found;
+    for (; value; value = found.back().getBase()) {
+      auto scatter = value.getDefiningOp<ScatterAddOp>();
+      if (!scatter || !value.hasOneUse() || scatter->getBlock() != block)
+        return {};
+      found.push_back(scatter);
+    }
+    return found;
+  }
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
     auto isBase = [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
@@ -219,12 +231,15 @@ struct ScatterOntoSum : OpRewritePattern<AddOp> {
       return value.hasOneUse() && value.getParentBlock() == op->getBlock() && (carry || isInMemory(value.getDefiningOp()));
     };
     for (auto [base, other] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
-      auto scatter = other.getDefiningOp<ScatterAddOp>();
-      if (!scatter || scatter.getBase() || !other.hasOneUse() || scatter->getBlock() != op->getBlock() || !isBase(base))
+      SmallVector<ScatterAddOp> scatters = scattersOf(other, op->getBlock());
+      if (scatters.empty() || !isBase(base))
         continue;
-      rewriter.replaceOpWithNewOp<ScatterAddOp>(op, op.getY().getType(), scatter.getDy(), scatter.getIndex(), base,
-                                                scatter.getDimAttr(), scatter.getXDimsAttr(), scatter.getIndexDimsAttr(),
-                                                scatter.getClampAttr());
+      Value sum = base;
+      for (ScatterAddOp scatter : llvm::reverse(scatters))
+        sum = ScatterAddOp::create(rewriter, op.getLoc(), op.getY().getType(), scatter.getDy(), scatter.getIndex(), sum,
+                                   scatter.getDimAttr(), scatter.getXDimsAttr(), scatter.getIndexDimsAttr(),
+                                   scatter.getClampAttr());
+      rewriter.replaceOp(op, sum);
       return success();
     }
     return rewriter.notifyMatchFailure(op, "no scatter_add onto a value in memory that nobody else reads");
