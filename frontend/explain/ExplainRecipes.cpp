@@ -90,7 +90,7 @@ static constexpr ExplainPage kRecipesAsAWhole[] = {
      "Text is generated symbol by symbol: each call of the entry of a generate block brings `ids`, the newest symbols, and takes "
      "the logits of the next one. So the entry must read ids: index(V)[B, T] and no other input, its first output must be logits "
      "with the axes [B, T, V], and it must keep what came before: by walking along T (`out step(T) = logits`), or in a `state` "
-     "as Transformer-XL does. `beam` wants an entry that walks; beside one input of symbols along T it, and `greedy`, may read "
+     "as Transformer-XL does. `beam` wants an entry that walks; one that does may read, beside its symbols along T, "
      "what has no axis T, such as a source. So does `feed = mask`: the next symbol is read at a mask behind the text, whose "
      "place is taken back.",
      "out logits\ngenerate GPT2 as sample { entry = infer  method = greedy }",

@@ -24,7 +24,7 @@ private:
                        [&](AxisId axis) { return entry.axes[axis].name == entry.walkedAxis; });
   }
   /// Whether several texts are made at once, each of what else the entry reads (runtime/generate/Search.h).
-  bool searches() const { return method.text == "beam" || maskFeed() || (method.text == "greedy" && walks() && !others.empty()); }
+  bool searches() const { return method.text == "beam" || maskFeed() || (walks() && !others.empty()); }
   /// The value of `feed = mask`, or null.
   const Setting *maskFeed() const {
     for (const auto &[name, value] : method.keywords)
@@ -68,7 +68,7 @@ void GenerationCheck::checkSymbolBySymbol() {
       names.push_back(input.name);
   if (!ids || !names.empty()) {
     refuse(ids ? "reads more than ids[B, T]: " + listing(names) : "does not read ids: index(V)[B, T]",
-           "generation feeds the text so far and nothing else, but for greedy and beam, which take what has no axis T as well; "
+           "generation feeds the text so far and nothing else, but for entries that walk, which read what has no axis T as well; "
            "inputs of the loss alone are no hindrance");
     return;
   }

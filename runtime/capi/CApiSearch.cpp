@@ -29,7 +29,7 @@ namespace {
 Expected<generate::Settings> readBlock(const tn_model &model, const char *block) {
   auto settings = generate::readSettings(model.parameters->manifest(), block ? block : "");
   if (settings.ok() && !settings->searches) // greedy, or a block that draws: the most probable symbol
-    settings->beam = generate::greedyBeam();
+    settings->beam = generate::oneText();
   return settings;
 }
 

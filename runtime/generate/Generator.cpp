@@ -36,7 +36,8 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
                       "; `entry` of a generate block names another");
   }
   if (entry->inputs.size() != 1 || entry->inputs[0].name != "ids" || entry->inputs[0].axes.size() != 2)
-    return inputError("the entry ", settings.entry, " reads more than ids[B, T], so it cannot generate text by itself");
+    return inputError("the entry ", settings.entry, " reads more than ids[B, T], so it cannot generate text by itself",
+                      entry->walk.empty() ? "" : "; a search (tn_search_create, `tenon generate`) takes what else it reads");
   std::vector<std::string> dims;
   for (const runtime::DimInfo &dim : entry->dims)
     dims.push_back(dim.name);

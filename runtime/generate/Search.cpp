@@ -53,7 +53,7 @@ Status Search::checkEntry() {
       info.outputs[0].shape[1] != walked().shape[1])
     return inputError("the first output of the entry ", info.name, " must be logits over one axis, with the axes of ",
                       walked().name, " in front of it");
-  for (const Status &status : {checkBeam(settings.beam), checkLimit(settings.limit)})
+  for (const Status &status : {checkBeam(settings.beam), checkLimit(settings.limit), checkMethod(settings.method)})
     if (status.failed())
       return status;
   if (!dimOf(walked().shape[0]) || !dimOf(walked().shape[1]))
@@ -236,6 +236,21 @@ Status Search::readLogProbabilities(const Context &context) {
   return {};
 }
 
+/// Leaves of each text's probabilities that of the symbol that is drawn. The draw depends on the number of the text and that of
+/// the symbol, so batches of any size give the same texts, and the first text has the draws of one that is made alone.
+void Search::drawSymbols(const SearchInputs &inputs, uint64_t made) {
+  Sampler sampler(settings.method, settings.seed);
+  std::vector<double> row(static_cast<size_t>(symbols));
+  for (int64_t text = 0; text < texts; ++text) {
+    double *values = logProbabilities.data() + text * symbols;
+    std::copy_n(values, symbols, row.begin());
+    const int32_t drawn = sampler.draw(row, (static_cast<uint64_t>(inputs.first + text) << 40) + made);
+    std::fill_n(values, symbols, -INFINITY);
+    if (drawn >= 0) // readLogProbabilities has refused what has none
+      values[drawn] = row[static_cast<size_t>(drawn)];
+  }
+}
+
 /// The first beam that goes on from a row stays there; others take a row that nobody goes on from, and of its past only what
 /// differs is copied: two beams of a text have the same beginning.
 Status Search::moveRows(const BeamSearch &search) {
@@ -306,7 +321,9 @@ Expected<std::vector<std::vector<Hypothesis>>> Search::run(const SearchInputs &i
   if (status.failed())
     return status;
   auto search = BeamSearch::create(settings.beam, {texts, symbols, *limit, settings.stopSymbol.value_or(-1), inputs.prompts});
-  while (!search->isOver()) {
+  for (uint64_t made = 0; !search->isOver(); ++made) {
+    if (settings.draws)
+      drawSymbols(inputs, made);
     search->advance(logProbabilities);
     if (search->isOver())
       break;

@@ -1,4 +1,5 @@
-// Several texts at once, by beam search: from an entry that walks an axis, with whatever else it reads (a source, once per text).
+// Several texts at once, by beam search or drawn: from an entry that walks an axis, with whatever else it reads (a source, once
+// per text).
 #pragma once
 #include "runtime/context/Context.h"
 #include "runtime/generate/KeptRows.h"
@@ -14,6 +15,7 @@ struct SearchInputs {
   /// Fills one of them for all texts, dense; null where there are none.
   std::function<Status(const runtime::BoundTensor &input, void *values)> fill;
   std::vector<std::vector<int32_t>> prompts; // of each text, all equally long, at least one symbol
+  int64_t first = 0;                         // number of the first text among all, which what is drawn depends on
 };
 
 class Search {
@@ -53,6 +55,7 @@ private:
   Status feedSymbols(const BeamSearch &search);
   Status runAndRead(runtime::Context &context);
   Status readLogProbabilities(const runtime::Context &context);
+  void drawSymbols(const SearchInputs &inputs, uint64_t made);
   Status moveRows(const BeamSearch &search);
 
   std::shared_ptr<runtime::Parameters> parameters;

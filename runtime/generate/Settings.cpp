@@ -71,7 +71,9 @@ Status readMethod(const JsonValue &value, Settings &settings) {
   if (!keywords || !keywords->isObject())
     return {};
   double topK = 0, limit = static_cast<double>(settings.limit);
-  if (const JsonValue *text = keywords->find("limit"); text && text->isString()) {
+  const JsonValue *text = keywords->find("limit");
+  const bool isOverSize = text && text->isString();
+  if (isOverSize) {
     const auto form = schema::parseLimit(text->text);
     if (!form)
       return inputError("generate: limit = '", text->text, "' is neither a number nor a size and a number more, such as S + 50");
@@ -84,17 +86,16 @@ Status readMethod(const JsonValue &value, Settings &settings) {
     for (const Status &status : {readBeam(*keywords, settings.beam), readExempt(*keywords, settings.except)})
       if (status.failed())
         return status;
-  if (!settings.limitOver.empty())
-    return {};
   for (const Status &status :
        {readNumber(*keywords, "temperature", settings.method.temperature), readNumber(*keywords, "top_k", topK),
-        readNumber(*keywords, "top_p", settings.method.topP), readNumber(*keywords, "limit", limit)})
+        readNumber(*keywords, "top_p", settings.method.topP), isOverSize ? Status() : readNumber(*keywords, "limit", limit)})
     if (status.failed())
       return status;
   if (!(topK >= 0 && topK < 1e9) || !(limit >= 0 && limit < 1e15))
     return inputError("generate: top_k and limit must be whole numbers, at least 0");
   settings.method.topK = static_cast<int64_t>(topK);
-  settings.limit = static_cast<int64_t>(limit);
+  if (!isOverSize)
+    settings.limit = static_cast<int64_t>(limit);
   return {};
 }
 
@@ -122,7 +123,7 @@ Status readTexts(const JsonValue &values, Settings &settings) {
 
 } // namespace
 
-Beam greedyBeam() { return {1, BeamRule::UniLm, 0, 0, {}}; }
+Beam oneText() { return {1, BeamRule::UniLm, 0, 0, {}}; }
 
 Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name) {
   Settings settings;

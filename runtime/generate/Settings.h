@@ -14,6 +14,7 @@ struct Settings {
   std::string entry = "infer";
   Method method;
   bool searches = false; // by `beam`, several texts at once (Search.h), instead of by `method`
+  bool draws = false;    // a search whose symbols are drawn by `method`; its beam is `oneText()`
   Beam beam;
   int64_t limit = 400;                            // symbols to make
   std::string limitOver;                          // beyond the size of this dim; empty: of none
@@ -25,8 +26,8 @@ struct Settings {
   std::optional<int32_t> maskSymbol;
   uint64_t seed = 0;
 };
-/// Always the most probable symbol, as a beam search: for entries that read more than the text.
-Beam greedyBeam();
+/// Of each text one, by the most probable symbol or the drawn one, as a beam search: for entries that read more than the text.
+Beam oneText();
 /// The block `name` of the manifest (empty: the first one, or the defaults if there is none).
 runtime::Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name);
 

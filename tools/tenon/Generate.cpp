@@ -37,9 +37,6 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
       return entry.status();
     settings->entry = *entry;
   }
-  if (settings->feedsMask && (options.temperature || options.topK || options.topP))
-    return usageError("the block feeds a mask behind the text (feed = mask), and a text that is drawn feeds its last symbol; "
-                      "--greedy and --beam SIZE read it at the mask");
   if (options.temperature || options.topK || options.topP)
     settings->method.greedy = settings->searches = false; // whatever the block says
   if (options.greedy)
@@ -51,8 +48,10 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
   if (options.alpha && !settings->searches)
     return usageError("--alpha is the length penalty of a beam search; pass --beam SIZE, or a block whose method is beam");
   const runtime::EntryInfo *entry = manifest.findEntry(settings->entry);
-  if (settings->method.greedy && entry && (settings->feedsMask || readsSources(*entry)))
-    settings->searches = true, settings->beam = generate::greedyBeam();
+  if (!settings->searches && entry && (settings->feedsMask || readsSources(*entry))) {
+    settings->draws = !settings->method.greedy;
+    settings->searches = true, settings->beam = generate::oneText();
+  }
   settings->method.temperature = options.temperature.value_or(settings->method.temperature);
   settings->method.topK = options.topK.value_or(settings->method.topK);
   settings->method.topP = options.topP.value_or(settings->method.topP);
@@ -66,8 +65,8 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
     settings->stopSymbol = options.stopSymbol, settings->stop.clear();
   if (options.startSymbol)
     settings->startSymbol = options.startSymbol, settings->start.clear();
-  if (options.weights.seedGiven() && (settings->method.greedy || settings->searches) && !options.weights.init &&
-      !options.weights.partial)
+  const bool draws = settings->draws || !(settings->method.greedy || settings->searches);
+  if (options.weights.seedGiven() && !draws && !options.weights.init && !options.weights.partial)
     return usageError("--seed is for draws, and the most probable symbol needs none (",
                       options.greedy       ? "--greedy"
                       : settings->searches ? "a beam search draws nothing"

@@ -206,6 +206,7 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts, const std
 Status Texts::runBatch(generate::Search &search, int64_t first, int64_t count) {
   generate::SearchInputs inputs;
   inputs.texts = count;
+  inputs.first = first;
   inputs.dims = dims;
   inputs.dims.erase(search.batchDim());
   if (sources)
@@ -252,21 +253,21 @@ Status Texts::run() {
 void addTextsOptions(CLI::App &command, TextsOptions &options) {
   command
       .add_option("--input", options.inputs,
-                  "what a beam search (or greedy) reads: a row for each text; of the text itself: what it begins with")
+                  "what an entry that makes several texts reads: a row for each; of the text itself: what it begins with")
       ->type_name("NAME=@FILE.npy");
   command
       .add_option("--sources", options.sources,
                   "texts that an encoder reads, a line each: src and src_len of a model that data = translation trains")
       ->type_name("FILE");
-  command.add_option("--batch", options.batch, "texts that a beam search makes at once (default 32)")->transform(whole(1));
-  command.add_flag("--json", options.json, "of a beam search: per text its hypotheses, best first, with symbols and scores");
+  command.add_option("--batch", options.batch, "texts that are made at once (default 32)")->transform(whole(1));
+  command.add_flag("--json", options.json, "of several texts: of each its hypotheses, best first, with symbols and scores");
 }
 
 Status checkNoTexts(const TextsOptions &options) {
   if (!options.inputs.empty() || !options.sources.empty() || options.batch || options.json)
     return usageError(
-        "--input, --sources, --batch and --json are for a beam search, or greedy where the entry reads more than the text; pass "
-        "--beam SIZE, or a block whose method is beam");
+        "--input, --sources, --batch and --json are for a beam search, or an entry that reads more than the text; pass --beam "
+        "SIZE, or a block whose method is beam");
   return {};
 }
 
