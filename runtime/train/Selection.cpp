@@ -49,12 +49,14 @@ bool waitForBetter(double value, int64_t patience, uint64_t step, Plateau &plate
   return true;
 }
 
+bool isScheduled(uint64_t step, int64_t validEvery) { return validEvery > 0 && step % static_cast<uint64_t>(validEvery) == 0; }
+
 bool missesEvaluation(const RunState &state, int64_t validEvery) {
-  const bool counts = validEvery > 0 && state.step > 0 && state.step % static_cast<uint64_t>(validEvery) == 0;
-  return counts && ((state.plateau && state.plateau->last < state.step) || (state.best && state.best->last < state.step));
+  return state.step > 0 && isScheduled(state.step, validEvery) &&
+         ((state.plateau && state.plateau->last < state.step) || (state.best && state.best->last < state.step));
 }
 
-bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best) {
+bool updateBest(const Measure &measure, double value, uint64_t step, bool counts, std::optional<BestEvaluation> &best) {
   if (best && best->measure != measure.name)
     best.reset();
   if (best && step <= best->last)
@@ -63,10 +65,10 @@ bool updateBest(const Measure &measure, double value, uint64_t step, std::option
                       (!best || !std::isfinite(best->value) || (measure.lowest ? value < best->value : value > best->value));
   if (better)
     best = BestEvaluation{measure.name, value, step, 0, step};
-  else if (best)
+  else if (!best)
+    best = BestEvaluation{measure.name, std::nan(""), step, 0, step};
+  if (!better && counts)
     ++best->since;
-  else
-    best = BestEvaluation{measure.name, std::nan(""), step, 1, step};
   best->last = step;
   return better;
 }

@@ -15,6 +15,9 @@ struct Measure {
 /// Counts the evaluation of `step`, whose first loss is `value`, once; true if the rate is lowered now. Better is what is below
 /// the best by a ten thousandth of it (PyTorch, ReduceLROnPlateau, threshold 1e-4, relative).
 bool waitForBetter(double value, int64_t patience, uint64_t step, Plateau &plateau);
+/// Whether a run evaluates at this step however it is cut into commands. The others, at the end of a command, count neither for
+/// `stop = patience(..)` nor for `schedule = plateau`.
+bool isScheduled(uint64_t step, int64_t validEvery);
 /// Whether an interruption has cut off the evaluation of `state.step`, which a run without it would have counted.
 bool missesEvaluation(const RunState &state, int64_t validEvery);
 
@@ -24,8 +27,8 @@ bool missesEvaluation(const RunState &state, int64_t validEvery);
 Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vector<const runtime::EntryInfo *> &evaluations);
 
 /// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best,
-/// and what is not finite never is: until one is, the value of `best` is NaN, and the evaluations count for patience. Another
-/// measure than that of `best` begins anew.
-bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best);
+/// and what is not finite never is: until one is, the value of `best` is NaN. What is no better counts for patience if it
+/// `counts` (isScheduled). Another measure than that of `best` begins anew.
+bool updateBest(const Measure &measure, double value, uint64_t step, bool counts, std::optional<BestEvaluation> &best);
 
 } // namespace tenon::train

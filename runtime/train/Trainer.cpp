@@ -164,7 +164,7 @@ private:
       progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
     skips = hopeless = 0;
     report.done(point(seconds, symbols));
-    if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
+    if (isScheduled(state.step, session.recipe.validEvery))
       if (Status status = validate(); status.failed())
         return status;
     if (state.step % checkpointEvery() == 0)
@@ -256,7 +256,8 @@ private:
     report.record(line);
     countForPlateau();
     const double measured = session.measure ? findNumber(results, session.measure->name)->value : 0;
-    const bool better = session.measure && updateBest(*session.measure, measured, state.step, state.best);
+    const bool better = session.measure && updateBest(*session.measure, measured, state.step,
+                                                      isScheduled(state.step, session.recipe.validEvery), state.best);
     if (!options.quiet)
       progress.message(text + (better ? ", the best so far"
                                : !std::isfinite(measured)
@@ -266,11 +267,10 @@ private:
                                                   : Status();
   }
 
-  /// Evaluations at the end of a command, which another one would not make, do not count.
   void countForPlateau() {
     const auto &[name, value] = lastHeldOut->numbers[0];
-    const bool counts = session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0;
-    if (!state.plateau || !counts || !waitForBetter(value, *session.recipe.plateau, state.step, *state.plateau))
+    if (!state.plateau || !isScheduled(state.step, session.recipe.validEvery) ||
+        !waitForBetter(value, *session.recipe.plateau, state.step, *state.plateau))
       return;
     session.lowerRate(state.plateau->lowered);
     progress.message(plateauText(name, state.step, state.plateau->lowered));

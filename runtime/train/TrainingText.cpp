@@ -60,7 +60,8 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
 
 std::string resumedText(uint64_t step, uint64_t total, bool stoppedEarly) {
   if (stoppedEarly)
-    return "the run has stopped early; nothing is left to train";
+    return "the run has stopped early (stop = patience(..)): nothing is left to train; a specification with a larger patience "
+           "goes on";
   return total > 0 && step >= total
              ? concat("the run has ", step, " steps already, ", total, " are asked for (--steps): nothing is left to train")
              : concat("going on from step ", step);

@@ -72,15 +72,17 @@ TEST(Selection, TheFirstOfEqualOnesIsTheBest) {
   using tenon::train::updateBest;
   const tenon::train::Measure highest{"acc", false}, lowest{"nll", true};
   std::optional<BestEvaluation> best;
-  EXPECT_FALSE(updateBest(highest, std::nan(""), 1, best));
-  EXPECT_TRUE(updateBest(highest, 0.5, 2, best));
-  EXPECT_FALSE(updateBest(highest, 0.5, 3, best));
-  EXPECT_FALSE(updateBest(highest, std::nan(""), 4, best));
+  EXPECT_FALSE(updateBest(highest, std::nan(""), 1, true, best));
+  EXPECT_TRUE(updateBest(highest, 0.5, 2, true, best));
+  EXPECT_FALSE(updateBest(highest, 0.5, 3, true, best));
+  EXPECT_FALSE(updateBest(highest, 0.4, 3, true, best)) << "once a step";
+  EXPECT_FALSE(updateBest(highest, std::nan(""), 4, true, best));
+  EXPECT_FALSE(updateBest(highest, 0.5, 5, false, best)) << "at the end of a command";
   EXPECT_EQ(best->step, 2u);
   EXPECT_EQ(best->since, 2u);
-  EXPECT_TRUE(updateBest(highest, 0.75, 5, best));
+  EXPECT_TRUE(updateBest(highest, 0.75, 6, false, best));
   EXPECT_EQ(best->since, 0u);
-  EXPECT_TRUE(updateBest(lowest, 3, 6, best)) << "another measure begins anew";
-  EXPECT_FALSE(updateBest(lowest, 4, 7, best));
-  EXPECT_TRUE(updateBest(lowest, 2, 8, best));
+  EXPECT_TRUE(updateBest(lowest, 3, 7, true, best)) << "another measure begins anew";
+  EXPECT_FALSE(updateBest(lowest, 4, 8, true, best));
+  EXPECT_TRUE(updateBest(lowest, 2, 9, true, best));
 }

@@ -77,11 +77,11 @@ def last(run, spec, folder):
     before = state(best)
     train(best, False)  # nothing to train: the same evaluation again counts for nothing
     train(best + 2, False)
-    if os.path.basename(best_folder(folder)) != f"step-{best}" or state(best + 2) != {**before, "since": 1, "last": best + 2}:
+    if os.path.basename(best_folder(folder)) != f"step-{best}" or state(best + 2) != {**before, "last": best + 2}:
         sys.exit(f"WRONG: {best_folder(folder)} is kept, {state(best + 2)} behind {before}")
     train(best + 3, False)
-    if state(best + 3)["since"] != 2:
-        sys.exit(f"WRONG: {state(best + 3)}")
+    if state(best + 3)["since"] != 0:
+        sys.exit(f"WRONG: the end of a command counts for `stop`: {state(best + 3)}")
     shutil.copytree(best_folder(folder), kept := os.path.join(folder + ".kept", f"step-{best}"))
     shutil.rmtree(folder)
     # its checkpoint knows of no best, as that of a command which is killed behind the last evaluation
