@@ -155,7 +155,11 @@ namespace {
 
 /// The place of the file that --data NAME=FILE means; null if the task has none of that name.
 std::string *fileOf(data::TaskSettings &task, const std::string &name) {
-  for (auto [setting, file] : {std::pair("file", &task.file), {"source", &task.sourceText}, {"target", &task.targetText}})
+  for (auto [setting, file] : {std::pair("file", &task.file),
+                               {task.name == "images" ? "folder" : "file", &task.file},
+                               {"labels", &task.labels},
+                               {"source", &task.sourceText},
+                               {"target", &task.targetText}})
     if (name == setting && task.name != "arrays" && !file->empty())
       return file;
   for (data::SourceSetting &source : task.sources)
@@ -167,8 +171,34 @@ std::string *fileOf(data::TaskSettings &task, const std::string &name) {
 /// What names other files for a task that is not arrays.
 const char *otherFilesOf(const data::TaskSettings &task) {
   return !task.sourceText.empty() ? "; --data source=FILE and --data target=FILE replace its files"
+         : !task.labels.empty()   ? "; --data file=FILE and --data labels=FILE replace its files"
+         : task.name == "images"  ? "; --data folder=DIR replaces its folder"
          : !task.file.empty()     ? "; --data file=FILE replaces its file"
                                   : "; --text replaces its text";
+}
+
+constexpr std::string_view kOfValid = "valid.";
+
+/// --data NAME=FILE.
+Status putFile(const std::string &name, const std::string &file, data::TaskSettings &task) {
+  std::string *place = fileOf(task, name);
+  if (!place)
+    return runtime::usageError("--data ", name, "=", file, ": the data task ", task.name, " has no file for '", name, "'",
+                               task.name == "arrays" ? "" : otherFilesOf(task));
+  *place = file;
+  return {};
+}
+
+/// All of the data, or of the files given for this evaluation.
+Status evaluateWhole(const DataOverrides &overrides, Recipe &recipe) {
+  if (!recipe.valid)
+    recipe.valid = recipe.data;
+  recipe.valid->heldOut = 0;
+  for (const auto &[name, file] : overrides.evaluated)
+    if (Status status = putFile(name.substr(name.starts_with(kOfValid) ? kOfValid.size() : 0), file, *recipe.valid);
+        status.failed())
+      return status;
+  return {};
 }
 
 /// --data: other files for the inputs, and another folder for all relative paths.
@@ -183,14 +213,12 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
     task->merges = data::pathIn(overrides.folder, task->merges);
   }
   for (const auto &[name, file] : overrides.files) {
-    const bool ofValid = name.rfind("valid.", 0) == 0 && recipe.valid;
-    std::string *place = ofValid                           ? fileOf(*recipe.valid, name.substr(6))
-                         : overrides.whole && recipe.valid ? fileOf(*recipe.valid, name)
-                                                           : fileOf(recipe.data, name);
-    if (!place)
-      return runtime::usageError("--data ", name, "=", file, ": the data task ", recipe.data.name, " has no file for '", name,
-                                 "'", recipe.data.name == "arrays" ? "" : otherFilesOf(recipe.data));
-    *place = file;
+    const bool ofValid = name.starts_with(kOfValid);
+    if (ofValid && !recipe.valid)
+      return runtime::usageError("--data ", name, "=", file, ": the recipe has no data of its own for evaluation (valid = ..)");
+    if (Status status = ofValid ? putFile(name.substr(kOfValid.size()), file, *recipe.valid) : putFile(name, file, recipe.data);
+        status.failed())
+      return status;
   }
   const bool arrays = recipe.data.name == "arrays";
   if (arrays && !(overrides.text.empty() && overrides.validText.empty()))
@@ -292,11 +320,8 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
     status = applyFiles(overrides, recipe);
   if (status.ok())
     status = applyOverrides(overrides, recipe);
-  if (status.ok() && overrides.whole) {
-    if (!recipe.valid)
-      recipe.valid = recipe.data;
-    recipe.valid->heldOut = 0;
-  }
+  if (status.ok() && overrides.whole)
+    status = evaluateWhole(overrides, recipe);
   if (status.failed())
     return status.in("recipe " + recipe.name);
   if (seed)

@@ -16,10 +16,11 @@ using runtime::Status;
 /// What --text, --vocab, ... put in place of the recipe's values.
 struct DataOverrides {
   std::string text, vocabulary, validText;
-  std::optional<std::string> unit;          // bytes or characters
-  std::string folder;                       // --data DIR: where relative paths of the recipe's data are
-  std::map<std::string, std::string> files; // --data INPUT=FILE, --data INPUT.offsets=FILE, --data valid.INPUT=FILE
-  bool whole = false;                       // evaluate on all of these files; not kept
+  std::optional<std::string> unit;              // bytes or characters
+  std::string folder;                           // --data DIR: where relative paths of the recipe's data are
+  std::map<std::string, std::string> files;     // --data INPUT=FILE, --data INPUT.offsets=FILE, --data valid.INPUT=FILE
+  bool whole = false;                           // evaluate on all of the data; not kept
+  std::map<std::string, std::string> evaluated; // files that `whole` is of, whatever `files` says of them; not kept
   std::optional<double> heldOut;
   std::optional<int64_t> validEvery;
 };

@@ -51,7 +51,7 @@ Status readTasks(const JsonValue &list, const runtime::Manifest &manifest, Recip
 /// What --text and its kin would replace is the data of one task.
 Status applyTaskOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.text.empty() || !overrides.validText.empty() || !overrides.vocabulary.empty() || overrides.unit ||
-      !overrides.files.empty())
+      !overrides.files.empty() || !overrides.evaluated.empty())
     return runtime::usageError("the recipe ", recipe.name, " has ", recipe.tasks.size(),
                                " tasks with data of their own; --data FOLDER says where their files are");
   if (overrides.validEvery)

@@ -96,9 +96,14 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
     if (settings.data.text.empty())
       settings.data.text = options.text;
   }
-  settings.data.whole = !options.data.files.empty() || (model.run && isElsewhere(options.data.folder, settings.data.folder));
-  if (!options.data.folder.empty() || !options.data.files.empty())
-    settings = train::mergeSettings(settings, {options.data, {}, {}, {}});
+  const bool elsewhere = model.run && isElsewhere(options.data.folder, settings.data.folder);
+  if (elsewhere) // files of the training are not those of this folder
+    settings.data.files.clear();
+  if (!options.data.folder.empty())
+    settings.data.folder = std::filesystem::absolute(options.data.folder);
+  settings.data.whole = elsewhere || !options.data.files.empty();
+  for (const auto &[name, file] : options.data.files)
+    settings.data.evaluated[name] = std::filesystem::absolute(file);
   auto recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
   if (recipe.ok() && !recipe->valid && !options.data.folder.empty()) {
     settings.data.whole = true;
