@@ -29,7 +29,8 @@ static constexpr ExplainPage kScopes[] = {
     {"T0108", "nothing of this name to set or bind", "--set names configs of the model, --bind its symbolic dims.",
      "tenon check gpt2.tn --set Dim=64", "tenon check gpt2.tn --set D=64"},
     {"T0109", "an import that cannot be found",
-     "Imports are looked up beside the importing file, then below the model roots. They never leave these folders.",
+     "Imports are looked up beside the importing file, then in the folder of TENON_MODELS, then among Tenon's own models. They "
+     "never leave these folders, so they are no absolute paths.",
      "import \"../bert.tn\"", "import \"bert.tn\""},
     {"T0110", "no such member",
      "layer.name reads a param of a used layer. A stack has one per layer, so there is no single one to read. Tensors have no "

@@ -67,6 +67,8 @@ public:
     std::string text = error.what();
     if (size_t at = text.find("] "); at != std::string::npos)
       text.erase(0, at + 2);
+    if (size_t at = text.find(": "); at != std::string::npos && text.starts_with("parse error at line "))
+      text.erase(0, at + 2); // its own lines begin here, those of a file may not
     status = inputError("not valid JSON near byte ", position, ": ", text);
     return false;
   }

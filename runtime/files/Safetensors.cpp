@@ -13,6 +13,9 @@ namespace {
 
 constexpr uint64_t largestHeader = 100'000'000; // of the reference implementation
 
+constexpr const char *kConversion =
+    "safetensors.torch.save_file({name: each.clone() for name, each in torch.load(FILE, weights_only=True).items()}, OTHER)";
+
 } // namespace
 
 Status SafetensorsFile::add(const std::string &path) {
@@ -28,9 +31,16 @@ Status SafetensorsFile::add(const std::string &path) {
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | prefix[i];
-  if (length > largestHeader || length > size - 8)
-    return inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ", size,
-                      " bytes");
+  if (length > largestHeader || length > size - 8) {
+    const std::string_view begin(reinterpret_cast<const char *>(prefix), sizeof prefix);
+    const bool ofTorch = begin.starts_with("PK\3\4") || begin.starts_with("\x80\2\x8a"); // of before version 1.6
+    return ofTorch ? inputError("'", path,
+                                "' is of torch.save (pickle, a program), and weights are read from safetensors files: "
+                                "in Python ",
+                                kConversion)
+                   : inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ",
+                                size, " bytes");
+  }
   std::string header(length, '\0');
   if (Status status = file->readAt(8, header.data(), length); status.failed())
     return status;
@@ -91,8 +101,8 @@ Expected<SafetensorsFile> SafetensorsFile::openIndex(const std::string &path) {
 static Expected<std::string> weightsIn(const std::string &folder) {
   std::error_code error;
   std::vector<std::string> found;
-  for (const char *name :
-       {"model.safetensors.index.json", "model.safetensors", "parameters.safetensors"}) // the last: checkpoints
+  for (const char *name : {"model.safetensors.index.json", "model.safetensors", "parameters.safetensors", // the last: checkpoints
+                           "pytorch_model.bin"}) // says what to do with it
     if (std::filesystem::exists(folder + "/" + name, error))
       return folder + "/" + name;
   for (const std::filesystem::directory_entry &entry : std::filesystem::directory_iterator(folder, error))

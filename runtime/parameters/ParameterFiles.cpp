@@ -60,7 +60,8 @@ struct Findings {
       text += concat("; ", nameList(other), options.remedy.empty() ? "" : "; " + options.remedy);
     if (!missing.empty() && !options.allowMissing)
       text += concat("; missing: ", nameList(missing),
-                     options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "");
+                     options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "",
+                     options.remedyMissing.empty() ? "" : "; " + options.remedyMissing);
     if (!extra.empty() && !options.allowExtra)
       text += concat("; not in the model: ", nameList(extra));
     return text.empty() ? Status() : inputError("'", path, "' does not fit the model: ", text.substr(2));

@@ -41,6 +41,7 @@ struct LoadOptions {
   bool allowExtra = false;         // ignore tensors that no parameter takes
   bool allowOther = false;         // keep the present value where the file has another shape
   std::string remedy = {};         // said where some have another shape
+  std::string remedyMissing = {};  // said where some are missing
   std::set<std::string> grow = {}; // Tenon's names of parameters that may have more rows than the file, which keep their values
   std::vector<uint64_t> rows = {}; // or start as these rows of the file, the first again behind the last
 };

@@ -117,6 +117,8 @@ std::vector<BrokenFile> brokenFiles() {
       {"", "only 0 bytes"},
       {"1234567", "only 7 bytes"},
       {safetensors("{}", 0, 3), "truncated"},
+      {std::string("PK\3\4\0\0\b\b\0\0", 10), "is of torch.save"},
+      {std::string("\x80\2\x8a\nl\xfc\x9c\x46\xf9 j", 11), "is of torch.save"},
       {safetensors("{}", 0, 100'000'001), "truncated"},
       {safetensors("{}", 0, UINT64_MAX - 7), "truncated"},
       {safetensors("", 0), "does not start with '{'"},

@@ -348,6 +348,8 @@ Status printOutputs(const Context &context, bool json) {
       snprintf(number, sizeof number, "%.12g", low);
     else if (json)
       snprintf(number, sizeof number, finite ? "\"min\": %.9g, \"max\": %.9g" : "\"min\": null, \"max\": null", low, high);
+    else if (count == 0)
+      snprintf(number, sizeof number, "empty");
     else
       snprintf(number, sizeof number, "%.6g .. %.6g", low, high);
     std::string shape = shapeText(output.shape),

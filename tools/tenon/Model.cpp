@@ -279,7 +279,8 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
                       ->load(options.file, {.scheme = options.names,
                                             .allowMissing = options.init || options.partial,
                                             .allowExtra = true,
-                                            .allowOther = options.partial});
+                                            .allowOther = options.partial,
+                                            .remedyMissing = "--init gives initial values to what the file lacks"});
     if (!loaded.ok())
       return loaded.status();
     if (options.partial && loaded->loaded.empty()) {

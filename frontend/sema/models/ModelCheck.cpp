@@ -40,7 +40,10 @@ public:
     for (auto &[name, value] : session.options.recipeBind)
       stepBinds[name] = size(name, value);
     stepBinds.insert(binds.begin(), binds.end());
-    for (auto *recipe : session.recipes)
+    std::vector<const ast::Recipe *> inOrder = session.recipes; // those of the file itself first: the first ones are the defaults
+    std::stable_partition(inOrder.begin(), inOrder.end(),
+                          [&](const ast::Recipe *recipe) { return recipe->name.range.file == session.mainFile->file; });
+    for (auto *recipe : inOrder)
       if (recipe->kind != ast::Recipe::Kind::Names && recipe->owner.text == model.name.text)
         recipes.push_back(recipe);
   }
