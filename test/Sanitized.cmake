@@ -2,11 +2,11 @@
 # rest (g++ takes half as long again). Their objects are therefore compiled by rules of their own.
 find_program(TENON_SANITIZING_CLANG NAMES clang++-22 clang++ REQUIRED)
 # The checks left out cost a quarter of the compile time; what they see, ASan sees when it is used. vptr needs the RTTI of
-# unsanitized libraries. Optimized objects take twice as long to compile, and save less than that when they run.
+# unsanitized libraries.
 set(TENON_UNDER_ADDRESS -fsanitize=address,undefined -fno-sanitize=null,alignment,object-size,vptr
   -fno-sanitize-recover=undefined)
 set(TENON_UNDER_THREAD -fsanitize=thread)
-set(TENON_SANITIZED -std=c++20 -O0 -g1 -ffp-contract=off -D_GLIBCXX_ASSERTIONS -I${PROJECT_SOURCE_DIR} -I${PROJECT_BINARY_DIR}
+set(TENON_SANITIZED -std=c++20 -O1 -g1 -ffp-contract=off -D_GLIBCXX_ASSERTIONS -I${PROJECT_SOURCE_DIR} -I${PROJECT_BINARY_DIR}
   -I${PROJECT_SOURCE_DIR}/runtime/include -w) # warnings are those of the ordinary build
 
 # Headers, read once for many objects of the same flags (ADDRESS or THREAD); `result`: the flag that names them.

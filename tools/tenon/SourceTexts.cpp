@@ -9,6 +9,16 @@ using runtime::TensorInfo;
 
 namespace {
 constexpr const char *kSource = "src", *kLength = "src_len";
+
+/// How an entry gets a source that it reads in front of its own text, as UniLM's does.
+std::string otherInputs(const std::vector<TensorInfo> &inputs) {
+  std::string names;
+  for (const TensorInfo &each : inputs)
+    names += (names.empty() ? "" : ", ") + each.name;
+  return names.empty() ? std::string()
+                       : "; a source in front of the text comes as rows, --input NAME=@FILE.npy for each of the text's symbols, " +
+                             names;
+}
 }
 
 bool SourceTexts::gives(const std::string &input) const { return input == kSource || input == kLength; }
@@ -17,7 +27,8 @@ Expected<SourceTexts> SourceTexts::read(const std::string &path, const runtime::
                                         const std::vector<TensorInfo> &inputs, const data::Vocabulary &vocabulary) {
   auto found = std::find_if(inputs.begin(), inputs.end(), [](const TensorInfo &each) { return each.name == kSource; });
   if (found == inputs.end() || found->shape.size() != 2 || found->type != runtime::DataType::I32 || !found->shape[1].tellsDim())
-    return runtime::usageError("the entry ", entry.name, " reads no src[B, S] of symbols, which is what --sources gives");
+    return runtime::usageError("the entry ", entry.name, " reads no src[B, S] of symbols, which is what --sources gives",
+                               otherInputs(inputs));
   SourceTexts texts;
   texts.size = found->shape[1];
   const runtime::DimInfo &dim = entry.dims[texts.size.terms[0].first];
