@@ -16,10 +16,9 @@ std::string otherInputs(const std::vector<TensorInfo> &inputs) {
   for (const TensorInfo &each : inputs)
     names += (names.empty() ? "" : ", ") + each.name;
   return names.empty() ? std::string()
-                       : "; a source in front of the text comes as rows, --input NAME=@FILE.npy for each of the text's symbols, " +
-                             names;
+                       : "; a source in front of the text comes as rows, --input NAME=@FILE.npy for the text's symbols, " + names;
 }
-}
+} // namespace
 
 bool SourceTexts::gives(const std::string &input) const { return input == kSource || input == kLength; }
 
