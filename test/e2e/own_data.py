@@ -181,6 +181,8 @@ def elsewhere(spec, folder):
     given = json.loads(tenon("eval", run, "--json", "--data", "x=all.safetensors:held_x", "--data", "keep=held_keep.npy",
                              "--data", "label=held_label.npy", folder=os.path.join(folder, "there")))
     print("eval on files of the same contents agrees:", whole["nll"] == given["nll"])
+    part = tenon("eval", run, "--data", "x=all.safetensors:held_x", folder=os.path.join(folder, "there"))
+    print("what stays is said:", re.findall(r"note: the files of (.*) stay those of the recipe", part))
     print(tenon("train", run, "--text", "book.txt", code=2).strip())
     print(tenon("train", run, "--data", "z=z.npy", code=2).strip())
 
