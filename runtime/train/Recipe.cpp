@@ -278,6 +278,15 @@ bool hasSetting(const std::string &task, std::string_view setting) {
                                  [&](const schema::Parameter &parameter) { return parameter.name == setting; });
 }
 
+std::string sourcesNotGiven(const DataOverrides &given, const data::TaskSettings &task) {
+  std::string others;
+  for (const data::SourceSetting &source : task.sources)
+    if (task.name == "arrays" && !source.fixed && !given.evaluated.count(source.input) &&
+        !given.evaluated.count(std::string(kOfValid) + source.input))
+      others += runtime::concat(others.empty() ? "" : ", ", source.input);
+  return given.evaluated.empty() ? std::string() : others;
+}
+
 std::vector<std::string> filesOf(const data::TaskSettings &task) {
   std::vector<std::string> files = task.texts;
   for (const std::string &file : {task.sourceText, task.targetText, task.file, task.labels})

@@ -65,6 +65,9 @@ struct Recipe {
   }
 };
 
+/// The inputs of arrays whose files an evaluation takes from the recipe although it was given those of others: rows of two files
+/// are evaluated together. Empty where none was given.
+std::string sourcesNotGiven(const DataOverrides &given, const data::TaskSettings &task);
 /// Every file that a task reads, with its folder.
 std::vector<std::string> filesOf(const data::TaskSettings &task);
 /// Whether a data task of this name takes `setting`, such as `vocab` where it reads texts as symbols.

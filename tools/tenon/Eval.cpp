@@ -77,16 +77,6 @@ Status checkWords(const runtime::Parameters &parameters, const data::Vocabulary 
                     "; pass the one of the training by --vocab");
 }
 
-/// Where --data names the files of some inputs alone, rows of two files are evaluated together.
-void noteOthers(const train::DataOverrides &given, const data::TaskSettings &task) {
-  std::string others;
-  for (const data::SourceSetting &source : task.sources)
-    if (task.name == "arrays" && !source.fixed && !given.evaluated.count(source.input) && !given.evaluated.count("valid." + source.input))
-      others += concat(others.empty() ? "" : ", ", source.input);
-  if (!others.empty() && !given.evaluated.empty())
-    note(concat("note: the files of ", others, " stay those of the recipe"));
-}
-
 /// The recipe's evaluation, or the whole of --text with the recipe's task.
 Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Part &part) {
   train::RunSettings settings;
@@ -122,8 +112,8 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
   if (recipe.ok() && !recipe->valid)
     return usageError("nothing is held out ", model.run ? "in this run" : "by this recipe",
                       "; pass --text FILE, or --data for files of inputs");
-  if (recipe.ok())
-    noteOthers(settings.data, *recipe->valid);
+  if (const std::string others = recipe.ok() ? train::sourcesNotGiven(settings.data, *recipe->valid) : ""; !others.empty())
+    note(concat("note: the files of ", others, " stay those of the recipe"));
   part = settings.data.whole     ? Part{"given", "all of the data given"}
          : !options.text.empty() ? Part{"given", "all of " + options.text}
          : recipe.ok() && recipe->valid->heldOut > 0
