@@ -209,7 +209,7 @@ struct DropAddedZero : OpRewritePattern<AddOp> {
 
 /// x + scatter_add(dy) = scatter_add(dy) onto x, where x is in memory anyway and nobody else reads it: the gradient of a tied
 /// embedding is a contraction plus some rows, and only those rows are touched. Of scatters onto scatters the first one goes onto
-/// x: two reads of one tensor at a place of a scan would else cost a whole tensor at each place.
+/// x, so that the sum of the two is no tensor of its own.
 struct ScatterOntoSum : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   static bool isInMemory(Operation *op) { return op && (op->hasTrait<Contraction>() || isa<KernelOpInterface>(op)); }
