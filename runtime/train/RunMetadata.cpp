@@ -17,6 +17,19 @@ std::string textOf(const JsonValue &object, const char *key) {
   return value && value->isString() ? value->text : std::string();
 }
 
+/// JSON has no NaN: null stands for no finite value yet.
+static std::string textOf(const BestEvaluation &best) {
+  auto number = [](double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    return std::isfinite(value) ? std::string(text) : std::string("null");
+  };
+  return runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(best.measure), ", \"value\": ", number(best.value),
+                         ", \"step\": ", best.step, ", \"last\": ", best.last,
+                         ", \"awaited\": ", number(best.awaited.value_or(std::nan(""))), ", \"awaited_step\": ", best.awaitedStep,
+                         ", \"since\": ", best.since, "}");
+}
+
 std::map<std::string, int64_t> sizesOf(const Context &context) {
   const std::vector<std::string> &dims = context.parameters()->manifest().dims;
   std::map<std::string, int64_t> sizes;
@@ -37,14 +50,7 @@ std::string metadataText(const RunState &state, const Context &context, const st
   std::string sizes;
   for (const auto &[name, size] : sizesOf(context))
     sizes += runtime::concat(sizes.empty() ? "" : ", ", runtime::quoteJson(name), ": ", size);
-  char best[64] = "";
-  if (state.best) // JSON has no NaN: null stands for no finite one yet
-    snprintf(best, sizeof best, std::isfinite(state.best->value) ? "%.17g" : "null", state.best->value);
-  const std::string bestText = state.best
-                                   ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure),
-                                                     ", \"value\": ", best, ", \"step\": ", state.best->step,
-                                                     ", \"since\": ", state.best->since, ", \"last\": ", state.best->last, "}")
-                                   : std::string();
+  const std::string bestText = state.best ? textOf(*state.best) : std::string();
   char scale[96] = "";
   if (lossScale) // %.9g tells all numbers of f32 apart
     snprintf(scale, sizeof scale, ", \"loss_scale\": {\"scale\": %.9g, \"good\": %lld}", static_cast<double>(lossScale->scale),
@@ -75,10 +81,19 @@ Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestE
   if (!value || !(value->isNumber() || value->isNull()) || !step || !step->isInteger() || !since || !since->isInteger() ||
       textOf(*best, "measure").empty())
     return inputError(checkpoint.path, " does not say what its best evaluation is");
-  const JsonValue *last = best->find("last"); // absent in older checkpoints
-  result = BestEvaluation{textOf(*best, "measure"), value->isNull() ? std::nan("") : value->real,
-                          static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
-                          static_cast<uint64_t>(last && last->isInteger() ? last->integer : step->integer)};
+  auto stepOr = [&](const char *key) { // absent in older checkpoints
+    const JsonValue *found = best->find(key);
+    return static_cast<uint64_t>(found && found->isInteger() ? found->integer : step->integer);
+  };
+  const JsonValue *awaited = best->find("awaited");
+  awaited = awaited ? awaited : value;
+  result = BestEvaluation{textOf(*best, "measure"),
+                          value->isNull() ? std::nan("") : value->real,
+                          static_cast<uint64_t>(step->integer),
+                          stepOr("last"),
+                          awaited->isNumber() ? std::optional(awaited->real) : std::nullopt,
+                          stepOr("awaited_step"),
+                          static_cast<uint64_t>(since->integer)};
   return {};
 }
 

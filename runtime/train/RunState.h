@@ -13,8 +13,11 @@ struct BestEvaluation {
   std::string measure; // the loss or metric
   double value = 0;
   uint64_t step = 0;
-  uint64_t since = 0; // evaluations after it
-  uint64_t last = 0;  // step of the newest evaluation that counts here; each step counts once
+  uint64_t last = 0; // step of the newest evaluation that was compared; each step is once
+  // What `stop = patience(..)` waits for knows only the evaluations that a run has however it is cut into commands.
+  std::optional<double> awaited; // the best of them; absent: none was finite yet
+  uint64_t awaitedStep = 0;
+  uint64_t since = 0; // of them, behind it
   bool operator==(const BestEvaluation &) const = default;
 };
 

@@ -61,14 +61,23 @@ bool updateBest(const Measure &measure, double value, uint64_t step, bool counts
     best.reset();
   if (best && step <= best->last)
     return false;
-  const bool better = std::isfinite(value) &&
-                      (!best || !std::isfinite(best->value) || (measure.lowest ? value < best->value : value > best->value));
-  if (better)
-    best = BestEvaluation{measure.name, value, step, 0, step};
-  else if (!best)
-    best = BestEvaluation{measure.name, std::nan(""), step, 0, step};
-  if (!better && counts)
+  if (!best)
+    best = BestEvaluation{measure.name, std::nan(""), step, step, std::nullopt, 0, 0};
+  auto isBetterThan = [&](double other) {
+    return std::isfinite(value) && (!std::isfinite(other) || (measure.lowest ? value < other : value > other));
+  };
+  if (counts && isBetterThan(best->awaited.value_or(std::nan("")))) {
+    best->awaited = value;
+    best->awaitedStep = step;
+    best->since = 0;
+  } else if (counts) {
     ++best->since;
+  }
+  const bool better = isBetterThan(best->value);
+  if (better) {
+    best->value = value;
+    best->step = step;
+  }
   best->last = step;
   return better;
 }

@@ -27,8 +27,8 @@ bool missesEvaluation(const RunState &state, int64_t validEvery);
 Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const std::vector<const runtime::EntryInfo *> &evaluations);
 
 /// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best,
-/// and what is not finite never is: until one is, the value of `best` is NaN. What is no better counts for patience if it
-/// `counts` (isScheduled). Another measure than that of `best` begins anew.
+/// and what is not finite never is: until one is, the value of `best` is NaN. Patience compares those that `counts` is said of
+/// (isScheduled), and only with each other. Another measure than that of `best` begins anew.
 bool updateBest(const Measure &measure, double value, uint64_t step, bool counts, std::optional<BestEvaluation> &best);
 
 } // namespace tenon::train

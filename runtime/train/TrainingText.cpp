@@ -143,10 +143,10 @@ std::string endText(const EndPoint &point) {
 }
 
 std::string earlyText(const BestEvaluation &best, uint64_t step, int64_t patience) {
-  if (!std::isfinite(best.value))
+  if (!best.awaited)
     return concat("step ", step, ": ", best.measure, " has not been finite in ", runtime::counted(best.since, "evaluation"),
                   " (stop = patience(", patience, "))");
-  return concat("step ", step, ": ", best.measure, " has not been better than at step ", best.step, " for ",
+  return concat("step ", step, ": ", best.measure, " has not been better than at step ", best.awaitedStep, " for ",
                 runtime::counted(best.since, "evaluation"), " (stop = patience(", patience, "))");
 }
 

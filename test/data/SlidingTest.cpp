@@ -81,8 +81,12 @@ TEST(Selection, TheFirstOfEqualOnesIsTheBest) {
   EXPECT_EQ(best->step, 2u);
   EXPECT_EQ(best->since, 2u);
   EXPECT_TRUE(updateBest(highest, 0.75, 6, false, best));
-  EXPECT_EQ(best->since, 0u);
-  EXPECT_TRUE(updateBest(lowest, 3, 7, true, best)) << "another measure begins anew";
-  EXPECT_FALSE(updateBest(lowest, 4, 8, true, best));
-  EXPECT_TRUE(updateBest(lowest, 2, 9, true, best));
+  EXPECT_EQ(best->step, 6u);
+  EXPECT_EQ(best->since, 2u) << "a run without that command waits on";
+  EXPECT_FALSE(updateBest(highest, 0.6, 7, true, best)) << "kept is the one of step 6";
+  EXPECT_EQ(best->since, 0u) << "and awaited was one that is better than that of step 2";
+  EXPECT_EQ(best->awaitedStep, 7u);
+  EXPECT_TRUE(updateBest(lowest, 3, 8, true, best)) << "another measure begins anew";
+  EXPECT_FALSE(updateBest(lowest, 4, 9, true, best));
+  EXPECT_TRUE(updateBest(lowest, 2, 10, true, best));
 }
