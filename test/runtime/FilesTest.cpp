@@ -85,6 +85,7 @@ TEST(Json, Refuses) {
                       {std::string(65, '[') + std::string(65, ']'), "nested deeper than 64"}};
   for (const Row &row : rows)
     expectError(parseJson(row.text).status(), ErrorKind::Input, row.message);
+  expectError(parseJson("{\"a\": }").status(), ErrorKind::Input, "not valid JSON near byte 7: syntax error"); // no second place
   JsonLimits few;
   few.values = 3;
   expectError(parseJson("[1, 2, 3]", few).status(), ErrorKind::Input, "more than 3 JSON values");
@@ -172,6 +173,9 @@ TEST(Safetensors, RefusesEveryBrokenRule) {
   std::filesystem::create_directory(folder / "empty");
   expectError(SafetensorsFile::open(folder / "empty").status(), ErrorKind::Input, "has no weights");
   // The good form of the rows above does open.
+  std::filesystem::create_directory(folder / "torch");
+  writeFile(folder / "torch/pytorch_model.bin", std::string("PK\3\4\0\0\b\b\0\0", 10));
+  expectError(SafetensorsFile::open(folder / "torch").status(), ErrorKind::Input, "is of torch.save");
   writeFile(folder / "x.safetensors",
             safetensors("{\"a\":{" + tensor + "},\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[24,24]}}  ", 24));
   EXPECT_TRUE(SafetensorsFile::open(folder / "x.safetensors").ok());

@@ -264,8 +264,8 @@ typedef struct tn_beam {
   int32_t feed;      /* tn_beam_feed: where the next symbol is read: at the last one, or at a mask behind it */
   int32_t mask;      /* the number of that mask */
 } tn_beam;
-/* Settings of a generate block: NULL is the first one. Of a block whose method is greedy: a beam of 1 that is always the most
- * probable symbol. `limit` is -1 where it depends on sizes, `mask` where the block gives no number. What a block
+/* Settings of a generate block: NULL is the first one. Of a block whose method is greedy, or draws: a beam of 1 that is always
+ * the most probable symbol. `limit` is -1 where it depends on sizes, `mask` where the block gives no number. What a block
  * names in `except` are texts: tn_search_except takes their numbers. */
 TN_API tn_error *tn_model_beam(const tn_model *model, const char *block, tn_beam *beam);
 
