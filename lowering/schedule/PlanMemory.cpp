@@ -45,6 +45,7 @@ private:
   void placeResult(OpResult result);
   std::optional<Buffer> sinkOf(OpResult result);
   bool mayWriteCarry(Value yielded, BlockArgument carry);
+  static Value startOf(Value sum);
   void reuseOperand(OpResult result);
   void pack();
   int64_t endOfForward();
@@ -166,6 +167,14 @@ bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
   return true;
 }
 
+/// What the kernel of `sum` adds onto, if nobody else reads it: it can lie where the sum is to be.
+Value Planner::startOf(Value sum) {
+  auto result = dyn_cast<OpResult>(sum);
+  auto kernel = result ? dyn_cast<KernelOpInterface>(result.getOwner()) : KernelOpInterface();
+  Value start = kernel ? kernel.startsFrom(result.getResultNumber()) : Value();
+  return start && start.hasOneUse() && start.getType() == sum.getType() ? start : Value();
+}
+
 bool Planner::awaitsPlaceIn(Block &body, Value value) {
   Operation *op = value.getDefiningOp();
   return op && op->getBlock() == &body && !op->hasTrait<Address>() && !plan.buffers.contains(value);
@@ -248,8 +257,8 @@ LogicalResult Planner::placeStack(StackOp stack) {
     Value yielded = yield.getOperand(i);
     if (history)
       historyOf.try_emplace(yielded, place.slot);
-    if (awaitsPlaceIn(body, yielded) && (history || mayWriteCarry(yielded, carry)))
-      plan.buffers[yielded] = fresh;
+    for (Value made = yielded; made && awaitsPlaceIn(body, made) && (history || mayWriteCarry(made, carry)); made = startOf(made))
+      plan.buffers[made] = fresh;
   }
   placeSaved(stack, historyOf);
   if (failed(placeBlock(body)))

@@ -86,3 +86,41 @@ func.func @remember(%x: tensor<8xf32>) attributes {tenon.kind = "out", tenon.dim
   tenon.write_state 0, %new : tensor<8xf32>
   return
 }
+
+// What is scattered onto a carry twice lies where the carry lies, between the two as well: nothing is copied.
+// CHECK-LABEL: func.func @onto
+// CHECK: tenon.stack 3{{.*}}tenon.carries = ["workspace [[CARRY:[0-9]+]]"]
+// CHECK-COUNT-2: tenon.scatter_add {{.*}}tenon.places = ["workspace [[CARRY]]"]}
+func.func @onto(%dy: tensor<4x8xf32>, %ids: tensor<4xi32>, %x: tensor<5x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.stack 3 (%x) : (tensor<5x8xf32>) -> (tensor<5x8xf32>) {
+  ^bb0(%depth: index, %carry: tensor<5x8xf32>):
+    %a = tenon.scatter_add %dy[%ids] onto %carry : tensor<5x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<4x8xf32>, tensor<4xi32> -> tensor<5x8xf32>
+    %b = tenon.scatter_add %dy[%ids] onto %a : tensor<5x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<4x8xf32>, tensor<4xi32> -> tensor<5x8xf32>
+    tenon.yield %b : tensor<5x8xf32>
+  }
+  tenon.output 0 "y", %y : tensor<5x8xf32>
+  return
+}
+
+// The old carry is still read when the first of the two is there: that one has a place of its own, and the second is brought from
+// there to where the carry lies.
+// CHECK-LABEL: func.func @read
+// CHECK: tenon.stack 3{{.*}}tenon.carries = ["workspace [[CARRY:[0-9]+]]"]
+// CHECK-NOT: tenon.places = ["workspace [[CARRY]]"]
+// CHECK: tenon.nest
+// CHECK: tenon.scatter_add {{.*}}tenon.places = ["workspace [[CARRY]]"]}
+func.func @read(%dy: tensor<4x8xf32>, %ids: tensor<4xi32>, %x: tensor<5x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.stack 3 (%x) : (tensor<5x8xf32>) -> (tensor<5x8xf32>) {
+  ^bb0(%depth: index, %carry: tensor<5x8xf32>):
+    %a = tenon.scatter_add %dy[%ids] onto %carry : tensor<5x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<4x8xf32>, tensor<4xi32> -> tensor<5x8xf32>
+    %old = tenon.nest affine_map<() -> (4, 8)> : tensor<4x8xf32> {
+    ^bb0(%i: index, %j: index):
+      %e = tenon.at %carry[%i, %j] : tensor<5x8xf32> -> f32
+      tenon.put 0 [%i, %j], %e : f32
+    }
+    %b = tenon.scatter_add %old[%ids] onto %a : tensor<5x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<4x8xf32>, tensor<4xi32> -> tensor<5x8xf32>
+    tenon.yield %b : tensor<5x8xf32>
+  }
+  tenon.output 0 "y", %y : tensor<5x8xf32>
+  return
+}
