@@ -101,6 +101,7 @@ LogicalResult CpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
     std::shared_ptr<HostModule> code = translateForHost(functions, part.name, options.flags, isVisible);
     if (!code)
       return failure();
+    code->quick |= options.quick && options.quick(tierPublicName(tier));
     if (options.edit)
       options.edit(*code->code, tierPublicName(tier));
     const Tier machine = options.machine ? *tierOfPublicName(options.machine(tierPublicName(tier))) : tier;

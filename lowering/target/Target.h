@@ -77,6 +77,8 @@ struct CodeOptions {
   std::function<void(llvm::Module &, llvm::StringRef variant)> edit = {};
   /// Of tests: the variant for whose machine the code of another one is made; null: its own.
   std::function<llvm::StringRef(llvm::StringRef variant)> machine = {};
+  /// Of tests: whether code of a variant is made in less time, as all is by PassFlags::quick; null: no.
+  std::function<bool(llvm::StringRef variant)> quick = {};
 };
 
 /// In place of a variant's name: the best one of those made by default that the machine has.

@@ -189,6 +189,16 @@ static const TnArtifact *load(ModuleOp module, EmitOptions options) {
   return table ? table() : nullptr;
 }
 
+/// Those to make code for: of --tier, or what runs here. To print, all.
+static std::vector<std::string> variantsOf(ModuleOp module) {
+  std::vector<std::string> variants = cpu::cpuTarget().variantsOf(module);
+  std::erase_if(variants, [](const std::string &variant) {
+    const cpu::Tier tier = *cpu::tierOfPublicName(variant);
+    return tierName.empty() ? emitText.empty() && !runsHere(tier) : cpu::tierName(tier) != tierName.getValue();
+  });
+  return variants;
+}
+
 int main(int argc, char **argv) {
   std::string mistake;
   std::unique_ptr<PassFlags> flags = PassFlags::parse({}, mistake); // first, since it parses options, too
@@ -212,11 +222,7 @@ int main(int argc, char **argv) {
   options.name = "kernel";
   options.manifest = [](ArrayRef<ScheduledEntry>) { return std::string("{}"); };
   options.buildId = "0";
-  options.code.variants = cpu::cpuTarget().variantsOf(*module);
-  if (!tierName.empty())
-    std::erase_if(options.code.variants, [](const std::string &variant) {
-      return cpu::tierName(*cpu::tierOfPublicName(variant)) != tierName.getValue();
-    });
+  options.code.variants = variantsOf(*module);
   if (!emitText.empty() || !defineInstructions(options.code))
     options.code.library = &cpu::kernelLibrary();
   if (!emitText.empty()) {
@@ -227,6 +233,10 @@ int main(int argc, char **argv) {
   // The same bits sooner, where the code itself is not what is looked at: references, and results that are spoilt.
   options.code.flags = flags.get();
   flags->quick = corrupt != 0;
+  const bool isOneOfSeveral = options.code.variants.size() > 1; // whose bits are those of the others
+  options.code.quick = [isOneOfSeveral](llvm::StringRef variant) {
+    return isOneOfSeveral && *cpu::tierOfPublicName(variant) == cpu::Tier::Portable;
+  };
   Compiled compiled{module->clone()}, wide;
   compiled.artifact = load(*module, options);
   if (wideModule) {
