@@ -79,20 +79,17 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(const HostMachine &hos
 /// Kernels come vectorized, tiled and unrolled where it pays; what is left to LLVM is to inline the shared bodies, to keep in
 /// registers what loops do not change, and to simplify addresses. Against its O3 pipeline without vectorizers: half of the
 /// compiler's time, a tenth less code, the same speed within 0.5 % (small GPT-2, Transformer-XL, XLNet; docs/measurements.md).
-static constexpr const char *passPipeline =
+static constexpr llvm::StringLiteral passPipeline =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>),"
     "inline,"
     "function(early-cse<memssa>,simplifycfg,loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,"
     "loop(indvars,loop-unroll-full),sroa,gvn,loop-mssa(licm),instcombine<no-verify-fixpoint>,dse,simplifycfg),"
     "globaldce";
 
-/// As much as makes less code for the quickest code generation than it costs.
-static constexpr const char *quickPipeline = "function(sroa,early-cse),inline,function(sroa,early-cse,simplifycfg),globaldce";
-
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine, const HostPlatform &platform, bool quick) {
   runPasses(module, machine, llvm::PipelineTuningOptions(), [quick](llvm::PassBuilder &builder) {
     llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, quick ? quickPipeline : passPipeline));
+    llvm::cantFail(builder.parsePassPipeline(passes, quick ? kQuickPipeline : passPipeline));
     return passes;
   });
   if (platform.correct)

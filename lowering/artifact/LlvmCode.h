@@ -17,6 +17,8 @@ std::mutex &backEnds();
 /// Runs what `passesOf` makes of a builder for this machine.
 void runPasses(llvm::Module &module, llvm::TargetMachine &machine, const llvm::PipelineTuningOptions &tuning,
                llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> passesOf);
+/// Of quick code, of every machine: as much as makes less code for the quickest code generation than it costs.
+constexpr llvm::StringLiteral kQuickPipeline = "function(sroa,early-cse),inline,function(sroa,early-cse,simplifycfg),globaldce";
 /// The machine's code for the module; an error where it has no files of this type.
 CodeResult machineCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type);
 

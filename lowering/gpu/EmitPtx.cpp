@@ -22,7 +22,7 @@ using namespace mlir;
 namespace tenon::gpu {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, std::string &error) {
+std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, bool quick, std::string &error) {
   llvm::Triple triple("nvptx64-nvidia-cuda");
   const llvm::Target *target = nullptr;
   {
@@ -41,14 +41,20 @@ std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, std::string &er
   llvm::TargetOptions options; // as on the CPU, a multiplication and an addition are contracted where the program says so alone
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, chip.name, chip.ptxFeature, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, chip.name, chip.ptxFeature, options, std::nullopt, std::nullopt,
+      quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Aggressive));
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, bool quick) {
   llvm::PipelineTuningOptions tuning; // threads are the vectors
   tuning.LoopVectorization = tuning.SLPVectorization = false;
-  runPasses(module, machine, tuning,
-            [](llvm::PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2); });
+  runPasses(module, machine, tuning, [quick](llvm::PassBuilder &builder) {
+    if (!quick)
+      return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+    llvm::ModulePassManager passes;
+    llvm::cantFail(builder.parsePassPipeline(passes, kQuickPipeline));
+    return passes;
+  });
 }
 
 /// What MLIR has no way to say: maps of tensors stay in the memory of parameters; assembly is not moved to where other threads of
@@ -82,9 +88,10 @@ std::string hashOf(llvm::StringRef bitcode) {
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64);
 }
 
-CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kernelDirectory, CodeForm form) {
+CodeResult ptxOf(HostModule &code, const Chip &chip, const std::string &kernelDirectory, CodeForm form) {
   CodeResult result;
-  std::unique_ptr<llvm::TargetMachine> machine = machineOf(chip, result.error);
+  llvm::Module &module = *code.code;
+  std::unique_ptr<llvm::TargetMachine> machine = machineOf(chip, code.quick, result.error);
   if (!machine)
     return result;
   module.setTargetTriple(machine->getTargetTriple());
@@ -98,7 +105,7 @@ CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kern
   llvm::raw_string_ostream errors(result.error);
   if (llvm::verifyModule(module, &errors))
     return result;
-  optimise(module, *machine);
+  optimise(module, *machine, code.quick);
   divideByInstructions(module);
   if (form == CodeForm::Llvm) {
     llvm::raw_string_ostream(result.data) << module;
@@ -191,7 +198,7 @@ LogicalResult GpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries,
   parts.modules.push_back(symbol);
   parts.code.push_back(
       {chip.name.str(), [code, kernels, symbol, chip = chip, directory = options.kernelDirectory](CodeForm form) {
-         CodeResult ptx = ptxOf(*code->code, chip, directory, form);
+         CodeResult ptx = ptxOf(*code, chip, directory, form);
          const bool isText = form != CodeForm::Object || !ptx.error.empty();
          return isText ? ptx : tableOf(symbol, chip.name, kernels, ptx.data);
        }});

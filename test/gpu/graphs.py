@@ -25,7 +25,7 @@ def train(artifact, code, folder, graphs, options):
     """Lines of the metrics without times, parameters, what the emulator says, how many launches each run wrote down."""
     run = os.path.join(folder, f"run{graphs}")
     text = steps.write(os.path.join(folder, "text.txt"), 4000)
-    words = ["tenon", "train", artifact, "--text", text, "--steps", str(options.steps), "--seed", "7", "--out", run, "--quiet"]
+    words = ["tenon", "train", artifact, "--text", text, "--steps", str(options.steps), "--seed", str(options.seed), "--out", run, "--quiet"]
     profile = os.path.join(folder, f"profile{graphs}.json")
     done = subprocess.run(words, env={**os.environ, **steps.stand_in(code), "TENON_CUDA_GRAPHS": str(graphs),
                                       "TENON_GPU_PROFILE": "runs:" + profile}, capture_output=True, text=True)
@@ -47,6 +47,7 @@ def main():
     parser.add_argument("model", choices=steps.MODELS)
     parser.add_argument("--steps", type=int, default=5)
     options = parser.parse_args()
+    options.seed = 7
     with tempfile.TemporaryDirectory() as folder:
         code, artifact = os.path.join(folder, "code"), os.path.join(folder, "artifact")
         os.makedirs(code)

@@ -32,7 +32,7 @@ class Compiled:
         self.folder, self.code, self.data = folder, os.path.join(folder, "code"), {}
         os.makedirs(self.code)
         for device in (GPU, CPU):
-            self.data[device] = steps.compile_for(device, self.artifact(device), self.code, model)
+            self.data[device] = steps.compile_for(device, self.artifact(device), self.code, model, ["--quick"])
 
     def artifact(self, device):
         return os.path.join(self.folder, device)

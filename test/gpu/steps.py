@@ -128,11 +128,12 @@ def of_task(model, folder):
 
 def compile_for(target, artifact, code, model, words=(), entries=("train", "eval")):
     """Options of `tenon train` for the data, which lies beside the artifact. `code`: the folder for that of kernels. `entries`:
-    empty for all."""
+    empty for all. What the GPU's kernels are held against is compiled quickly."""
     folder = artifact + "-data"
     os.makedirs(folder)
     spec, chosen, data = (of_text if model in MODELS else of_task)(model, folder)
-    words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier(), "--quick"])]
+    words = [*words, *(["--save-gpu-ir", code] if target != "cpu" else ["--tier", driver.best_tier()])]
+    words += ["--quick"] if target == "cpu" and "--quick" not in words else []
     words += [word for entry in entries for word in ("--entry", entry)]
     driver.tenon("compile", spec, *chosen, "--target", target, *words, "-o", artifact)
     return data
@@ -144,6 +145,8 @@ def train(target, seed, options, folder):
     os.makedirs(code)
     numerics = "f32" if options.numerics == "tf32" and target == "cpu" else options.numerics
     words = ["--f64"] if options.f64 else ["--numerics", numerics] if numerics else []
+    if options.model in TASKS and not options.hardware:  # the same bits (quick.test), and those of texts are compiled with care
+        words = [*words, "--quick"]
     data = compile_for(target, artifact, code, options.model, words, *([()] if options.commands else []))
     environment = stand_in(code, options.target, options.hardware)
     weights = os.path.join(folder, f"{target}.safetensors")

@@ -80,7 +80,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts, const std::stri
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--simple-kernels", line.simpleKernels, "fused ops are taken apart behind differentiation, for comparison");
-  compile->add_flag("--quick", line.quick, "compile in less time to slower code with the same bits; on the CPU");
+  compile->add_flag("--quick", line.quick, "compile in less time to slower code with the same bits");
   compile
       ->add_flag("--attention-maps", line.check.attentionMaps,
                  "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")
@@ -177,7 +177,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread.insert("--simple-kernels");
   if (stage == "llvm" || line.isForHost())
     unread.insert("--save-gpu-ir");
-  if (!line.isForHost() || (stage != "lib" && stage != "obj" && stage != "asm"))
+  if (stage != "lib" && stage != "obj" && stage != "asm")
     unread.insert("--quick");
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--numerics", "--grad", "--decomposed", "--target"});
@@ -186,7 +186,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
                    "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
-      const bool isOfTarget = option->get_name() == (line.isForHost() ? "--save-gpu-ir" : "--quick");
+      const bool isOfTarget = line.isForHost() && option->get_name() == "--save-gpu-ir";
       complain(option->get_name() + " has no effect on " + (isOfTarget ? "the target " + line.target : "--emit=" + stage));
       return false;
     }

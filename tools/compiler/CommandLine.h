@@ -5,7 +5,7 @@
 
 namespace tenon::compiler {
 
-/// The target whose code the processor of this machine runs: the default of --target. TENON_TIER and --quick are its own.
+/// The target whose code the processor of this machine runs: the default of --target. TENON_TIER is its own.
 constexpr const char *kHostTarget = "cpu";
 
 struct CommandLine {

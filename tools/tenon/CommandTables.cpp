@@ -78,7 +78,7 @@ const Meanings &environmentVariables() {
                       "or ~/.cache/tenon"},
       {"TENON_MODELS", "directory in which imports and std.tn are looked up first"},
       {"TENON_TIER", "code tier: " + runtime::listOfTierChoices() + "; as --tier"},
-      {"TENON_QUICK", "if it is set, what commands compile for themselves is compiled as with compile --quick; on the CPU"},
+      {"TENON_QUICK", "if it is set, what commands compile for themselves is compiled as with compile --quick"},
       {"TENON_COMPILER", "the compiler library, instead of the installed one"},
       {"NO_COLOR", "if it is set, messages have no colours"}};
   return variables;

@@ -89,7 +89,7 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
     result.push_back("--simple-kernels");
   if (options.attentionMaps)
     result.push_back("--attention-maps");
-  if (const char *quick = getenv("TENON_QUICK"); quick && *quick && isForHost(options))
+  if (const char *quick = getenv("TENON_QUICK"); quick && *quick)
     result.push_back("--quick");
   if (options.recipe.empty())
     result.push_back(options.defaultRecipe ? "--default-recipe" : "--no-recipe");
