@@ -90,6 +90,20 @@ std::string ClassNames::mixedText(const std::function<std::string(uint64_t)> &pl
                 "; all are taken as names, which are numbered in order; a line of headings has no place there");
 }
 
+std::string ClassNames::headingText(const std::function<std::string(uint64_t)> &placeOf) const {
+  const std::string *heading = nullptr;
+  for (const auto &[name, seen] : all) {
+    if (seen.rows == 1 && seen.first == 0)
+      heading = &name;
+    else if (seen.rows == 1)
+      return {};
+  }
+  if (!heading || all.size() < 3)
+    return {};
+  return concat("warning: ", placeOf(0), ": the class ", runtime::quoteJson(*heading),
+                " is that of the first row alone; a line of headings has no place there");
+}
+
 ClassNumbers::ClassNumbers(const std::vector<std::string> &names) {
   for (size_t i = 0; i < names.size(); ++i)
     numbers.emplace(names[i], static_cast<int32_t>(i));

@@ -19,6 +19,9 @@ public:
   /// A warning where some are whole numbers and some are not: a line of headings, or numbers that are no names. Else empty.
   std::string mixedText(const std::function<std::string(uint64_t)> &placeOf) const;
 
+  /// A warning where the first row alone has its class, and every other class has several: a line of headings. Else empty.
+  std::string headingText(const std::function<std::string(uint64_t)> &placeOf) const;
+
 private:
   struct Seen {
     uint64_t rows = 0, first = 0;

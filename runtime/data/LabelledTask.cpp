@@ -157,8 +157,9 @@ private:
       }
       auto placed = [this](uint64_t at) { return placeOf(rows[at >> 32], static_cast<uint32_t>(at)); };
       symbols.classes[className()] = numbered(found.sorted(), className(), input.bound);
-      if (std::string mixed = found.mixedText(placed); !mixed.empty())
-        said.push_back(std::move(mixed));
+      for (const std::string &warning : {found.mixedText(placed), isTags ? std::string() : found.headingText(placed)})
+        if (!warning.empty())
+          said.push_back(warning);
       if (const size_t count = found.sorted().size(); input.bound >= 0 && count > static_cast<size_t>(input.bound))
         return inputError("'", path, "' has ", count, " classes, but the input '", className(), "' takes ", input.bound,
                           "; the rarest first: ", found.rarestFirst(count - static_cast<size_t>(input.bound), placed),

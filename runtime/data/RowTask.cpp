@@ -48,7 +48,7 @@ Status RowTask::setBatch(const std::vector<InputTensor> &inputs) {
   batch = static_cast<uint64_t>(first->shape[0]);
   if (part == Part::Training && count < batch)
     return inputError(settings.name, " has ", runtime::counted(count, "row"), " for training, fewer than the ", batch,
-                      " of one batch");
+                      " of one batch; bind smaller batches");
   return {};
 }
 

@@ -57,7 +57,11 @@ Status readTextFile(const std::string &path, std::string &text) {
 
 Status readMarkedFile(const std::string &path, std::string &text) {
   Status status = readTextFile(path, text);
-  if (status.ok() && text.starts_with("\xEF\xBB\xBF"))
+  if (status.failed())
+    return status;
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    return inputError(path, ": the file is UTF-16, and texts are read as UTF-8: iconv -f UTF-16 -t UTF-8 '", path, "' > NEW");
+  if (text.starts_with("\xEF\xBB\xBF"))
     text.erase(0, 3);
   return status;
 }

@@ -12,6 +12,25 @@ namespace {
 
 constexpr std::string_view kDocument = "-DOCSTART-";
 
+std::string_view withoutBlanks(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// Of a line without tabs: what its columns may be separated by instead.
+std::string separatorOf(std::string_view line) {
+  for (const auto &[separator, name] : {std::pair(',', "commas"), std::pair(';', "semicolons")})
+    if (line.find(separator) != std::string_view::npos)
+      return concat("; ", name, " separate none");
+  return {};
+}
+
+/// In front of a row of `tags`, as in CoNLL-U ("# text = ..") and MultiCoNER ("# id ..").
+bool isComment(std::string_view line) {
+  return line.starts_with("# ") && (line.find(" = ") != std::string_view::npos || line.starts_with("# id ") ||
+                                    line.starts_with("# newdoc") || line.starts_with("# newpar"));
+}
+
 Status splitLine(std::string_view line, size_t columns, const std::string &place, TextRow &row) {
   for (size_t begin = 0;;) {
     const size_t tab = line.find('\t', begin);
@@ -20,16 +39,21 @@ Status splitLine(std::string_view line, size_t columns, const std::string &place
       break;
     begin = tab + 1;
   }
+  row.columns.front() = withoutBlanks(row.columns.front());
   return row.columns.size() == columns ? Status()
                                        : inputError(place, ": expected ",
                                                     columns == 2   ? std::string("a label, a tab and a text")
                                                     : columns == 3 ? std::string("a label and two texts, with tabs between them")
                                                                    : concat("the number of the right candidate, a text and ",
                                                                             columns - 2, " candidates, with tabs between them"),
-                                                    ", got ", runtime::counted(row.columns.size(), "column"));
+                                                    ", got ", runtime::counted(row.columns.size(), "column"),
+                                                    row.columns.size() == 1 ? separatorOf(line) : std::string());
 }
 
 Status splitWord(std::string_view line, const std::string &place, TextRow &row) {
+  if (std::count(line.begin(), line.end(), '\t') == 9 && line.front() >= '0' && line.front() <= '9')
+    return inputError(place, ": a line of CoNLL-U, whose word is in column 2 and whose tag of a part of speech in column 4; `tags` "
+                             "reads the first and the last column: cut -f 2,4");
   std::istringstream words{std::string(line)};
   std::string first, last;
   words >> first;
@@ -48,6 +72,8 @@ Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow
   std::string text;
   if (Status status = readMarkedFile(path, text); status.failed())
     return status;
+  if (text.find('\n') == std::string::npos && text.find('\r') + 1 < text.size())
+    return inputError(path, ": its lines end in carriage returns alone: tr '\\r' '\\n' < '", path, "' > NEW");
   bool open = false; // tags: the last row goes on
   uint64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {
@@ -63,6 +89,8 @@ Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow
       open = false;
       continue;
     }
+    if (columns == 0 && !open && isComment(line))
+      continue;
     if (columns > 0 || !open)
       rows.push_back({number, {}});
     open = true;

@@ -238,6 +238,43 @@ TEST(Labelled, SymbolsOfABatch) {
   EXPECT_EQ(task->tokensPerBatch(), 12);
 }
 
+/// Comments in front of a row of tags; a word "#" is none.
+TEST(Labelled, CommentsOfTags) {
+  auto task = made(settingsOf("tags", "# sent_id = 1\n# text = a b\na X\n# Y\n\n# id 7 domain=en\nc _ _ X\n"));
+  Batch batch =
+      Batch().add("ids", DataType::I32, {2, 3}, 8).add("len", DataType::I32, {2}, 4).add("tag", DataType::I32, {2, 3}, 2);
+  ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+  ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
+  expectRow(batch, "ids", 0, {4, 1, 0});
+  expectRow(batch, "tag", 0, {0, 1, 0});
+  expectRow(batch, "ids", 1, {6, 0, 0});
+}
+
+/// The class of a line of headings, where each other class has several rows; and no class of blanks beside a name.
+TEST(Labelled, HeadingsAndBlanks) {
+  auto notes = [](const std::string &text, int64_t classes) {
+    auto task = made(settingsOf("single", text));
+    Batch batch = batchOf(1, 4, classes);
+    EXPECT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+    return task->notes();
+  };
+  const auto heading = notes("label\ta\nyes\ta\nno \tb\n yes\ta\nno\tc\n", 3);
+  ASSERT_EQ(heading.size(), 1u);
+  EXPECT_NE(heading[0].find("labelled.tsv:1: the class \"label\" is that of the first row alone"), std::string::npos) << heading[0];
+  EXPECT_TRUE(notes("some\ta\nyes\ta\nno\tb\nyes\ta\n", 3).empty()); // others are rare, too
+  EXPECT_TRUE(notes("yes\ta\nno \tb\n yes\ta\nno\tc\n", 2).empty());
+}
+
+TEST(Labelled, FilesOfOtherForms) {
+  auto error = [](const std::string &task, const std::string &text) { return errorOf(settingsOf(task, text), batchOf(1, 4, 2)); };
+  EXPECT_NE(error("single", "yes,a\nno,b\n").find(":1: expected a label, a tab and a text, got 1 column; commas separate none"),
+            std::string::npos);
+  EXPECT_NE(error("single", "yes;a\n").find("semicolons separate none"), std::string::npos);
+  EXPECT_NE(error("single", "yes\ta\rno\tb\r").find("its lines end in carriage returns alone: tr"), std::string::npos);
+  EXPECT_NE(error("single", std::string("\xFF\xFEy\0", 4)).find("labelled.tsv: the file is UTF-16"), std::string::npos);
+  EXPECT_NE(error("tags", "# text = a\n1\ta\ta\tX\t_\t_\t0\t_\t_\t_\n").find(":2: a line of CoNLL-U"), std::string::npos);
+}
+
 TEST(Labelled, WhatIsRefused) {
   EXPECT_NE(
       errorOf(settingsOf("single", "yes\ta\nno\n"), batchOf(1, 4, 2)).find("labelled.tsv:2: expected a label, a tab and a text"),
@@ -251,7 +288,7 @@ TEST(Labelled, WhatIsRefused) {
                 .find("labelled.tsv:2: the label '2' is none of the numbers 0 to 1"),
             std::string::npos);
   EXPECT_NE(errorOf(settingsOf("single", "yes\ta\nno\ta\nnp\tb\n"), batchOf(1, 4, 2)).find("has 3 classes"), std::string::npos);
-  EXPECT_NE(errorOf(settingsOf("single", "0\ta\n1\tb\n"), batchOf(3, 4, 2)).find("fewer than the 3"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("single", "0\ta\n1\tb\n"), batchOf(3, 4, 2)).find("fewer than the 3 of one batch; bind smaller"), std::string::npos);
   TaskSettings form = settingsOf("pairs", "0\ta\tb\n");
   form.form = "<s> a </s> b";
   EXPECT_NE(errorOf(form, batchOf(1, 4, 2)).find("the vocabulary has no symbol '<s>'"), std::string::npos);
