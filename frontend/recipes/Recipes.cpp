@@ -235,6 +235,30 @@ void warnNotEvaluated(const CheckedRecipe &recipe, const Setting &data, bool has
   }
 }
 
+/// Without a vocabulary texts are bytes, and some marks. That an input takes many more symbols is what a forgotten `vocab` looks
+/// like; a few more are padding.
+static void warnOfBytes(const Setting &data, const schema::Function &task, const Entry &entry, Diagnostics &diagnostics) {
+  constexpr int64_t kMostOfBytes = 1024;
+  auto has = [&](std::string_view name) {
+    return std::any_of(task.parameters.begin(), task.parameters.end(), [&](const Parameter &each) { return each.name == name; });
+  };
+  if (!has("vocab") || data.text == "byte_stream" || data.text == "char_stream" || keywordOf(&data, "vocab") ||
+      keywordOf(&data, "model"))
+    return;
+  for (const schema::Made &made : task.makes)
+    for (const Input &input : entry.inputs)
+      if (made.values == schema::Made::Values::Symbols && input.name == nameOf(data, task, made) && input.isIndex &&
+          input.bound.isConstant() && input.bound.constant() > kMostOfBytes) {
+        Diagnostic &warning =
+            diagnostics.warning("T0631", data.range,
+                                "`" + data.text + "` without `vocab` makes bytes, and the input `" + input.name + "` takes " +
+                                    std::to_string(input.bound.constant()) + " symbols",
+                                "no vocabulary");
+        warning.notes.emplace_back("help", "vocab = \"vocab.txt\", or the size of the input where bytes are meant (264)");
+        return;
+      }
+}
+
 void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasId, const Entry &entry, Diagnostics &diagnostics) {
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
   if (!task || (task->makes.empty() && !task->input))
@@ -261,6 +285,7 @@ void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasI
     error.notes.emplace_back("help", task->input ? "say where it comes from: " + input->name + " = \"..\""
                                                  : data->text + " makes: " + made);
   }
+  warnOfBytes(*data, *task, entry, diagnostics);
 }
 
 void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,

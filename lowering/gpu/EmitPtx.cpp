@@ -40,9 +40,9 @@ std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, bool quick, std
     return nullptr;
   llvm::TargetOptions options; // as on the CPU, a multiplication and an addition are contracted where the program says so alone
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, chip.name, chip.ptxFeature, options, std::nullopt, std::nullopt,
-      quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, chip.name, chip.ptxFeature, options, std::nullopt, std::nullopt,
+                                  quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Aggressive));
 }
 
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, bool quick) {

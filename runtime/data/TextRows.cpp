@@ -52,8 +52,9 @@ Status splitLine(std::string_view line, size_t columns, const std::string &place
 
 Status splitWord(std::string_view line, const std::string &place, TextRow &row) {
   if (std::count(line.begin(), line.end(), '\t') == 9 && line.front() >= '0' && line.front() <= '9')
-    return inputError(place, ": a line of CoNLL-U, whose word is in column 2 and whose tag of a part of speech in column 4; `tags` "
-                             "reads the first and the last column: cut -f 2,4");
+    return inputError(place,
+                      ": a line of CoNLL-U, whose word is in column 2 and whose tag of a part of speech in column 4; `tags` "
+                      "reads the first and the last column: cut -f 2,4");
   std::istringstream words{std::string(line)};
   std::string first, last;
   words >> first;

@@ -260,7 +260,8 @@ TEST(Labelled, HeadingsAndBlanks) {
   };
   const auto heading = notes("label\ta\nyes\ta\nno \tb\n yes\ta\nno\tc\n", 3);
   ASSERT_EQ(heading.size(), 1u);
-  EXPECT_NE(heading[0].find("labelled.tsv:1: the class \"label\" is that of the first row alone"), std::string::npos) << heading[0];
+  EXPECT_NE(heading[0].find("labelled.tsv:1: the class \"label\" is that of the first row alone"), std::string::npos)
+      << heading[0];
   EXPECT_TRUE(notes("some\ta\nyes\ta\nno\tb\nyes\ta\n", 3).empty()); // others are rare, too
   EXPECT_TRUE(notes("yes\ta\nno \tb\n yes\ta\nno\tc\n", 2).empty());
 }
@@ -288,7 +289,8 @@ TEST(Labelled, WhatIsRefused) {
                 .find("labelled.tsv:2: the label '2' is none of the numbers 0 to 1"),
             std::string::npos);
   EXPECT_NE(errorOf(settingsOf("single", "yes\ta\nno\ta\nnp\tb\n"), batchOf(1, 4, 2)).find("has 3 classes"), std::string::npos);
-  EXPECT_NE(errorOf(settingsOf("single", "0\ta\n1\tb\n"), batchOf(3, 4, 2)).find("fewer than the 3 of one batch; bind smaller"), std::string::npos);
+  EXPECT_NE(errorOf(settingsOf("single", "0\ta\n1\tb\n"), batchOf(3, 4, 2)).find("fewer than the 3 of one batch; bind smaller"),
+            std::string::npos);
   TaskSettings form = settingsOf("pairs", "0\ta\tb\n");
   form.form = "<s> a </s> b";
   EXPECT_NE(errorOf(form, batchOf(1, 4, 2)).find("the vocabulary has no symbol '<s>'"), std::string::npos);

@@ -25,7 +25,8 @@ def train(artifact, code, folder, graphs, options):
     """Lines of the metrics without times, parameters, what the emulator says, how many launches each run wrote down."""
     run = os.path.join(folder, f"run{graphs}")
     text = steps.write(os.path.join(folder, "text.txt"), 4000)
-    words = ["tenon", "train", artifact, "--text", text, "--steps", str(options.steps), "--seed", str(options.seed), "--out", run, "--quiet"]
+    words = ["tenon", "train", artifact, "--text", text, "--steps", str(options.steps), "--seed", str(options.seed),
+             "--out", run, "--quiet"]
     profile = os.path.join(folder, f"profile{graphs}.json")
     done = subprocess.run(words, env={**os.environ, **steps.stand_in(code), "TENON_CUDA_GRAPHS": str(graphs),
                                       "TENON_GPU_PROFILE": "runs:" + profile}, capture_output=True, text=True)
