@@ -242,8 +242,9 @@ static void warnOfBytes(const Setting &data, const schema::Function &task, const
   auto has = [&](std::string_view name) {
     return std::any_of(task.parameters.begin(), task.parameters.end(), [&](const Parameter &each) { return each.name == name; });
   };
-  if (!has("vocab") || data.text == "byte_stream" || data.text == "char_stream" || keywordOf(&data, "vocab") ||
-      keywordOf(&data, "model"))
+  auto isGiven = [&](const char *name) { return keywordOf(&data, name) != nullptr; };
+  if (!has("vocab") || data.text == "byte_stream" || data.text == "char_stream" || isGiven("vocab") || isGiven("model") ||
+      isGiven("unit"))
     return;
   for (const schema::Made &made : task.makes)
     for (const Input &input : entry.inputs)

@@ -151,7 +151,7 @@ std::string Fuser::run() {
     return why;
   std::optional<AttentionRoles> roles = rolesOf(attend);
   if (!roles)
-    return "no dimension of the result is known to be the query, or none is the value's alone";
+    return "no axis of the result is known to be that of queries (a row with one query has none), or none is the value's alone";
   if (!llvm::is_sorted(roles->order()))
     return "the result is not in the order batch, query, head, width"; // tenon-simplify orders it
   OpBuilder builder(attend);
