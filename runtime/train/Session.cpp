@@ -15,7 +15,7 @@ namespace tenon::train {
 using runtime::concat;
 using runtime::EntryInfo;
 
-Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, data::Vocabulary &all, bool isFirst) {
+Status addVocabulary(const data::Vocabulary &ofTask, data::Vocabulary &all, bool isFirst) {
   data::Vocabulary symbols = ofTask, known = all;
   symbols.classes.clear();
   known.classes.clear();
@@ -23,19 +23,18 @@ Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, da
     symbols.classes = all.classes;
     symbols.numbered = all.numbered;
   } else if (symbols.size() > 0 && symbols.save() != known.save())
-    return inputError("the task ", name,
-                      " has other symbols than the tasks before it: tasks share the parameters; give all of them one "
+    return inputError("it has other symbols than the tasks before it: tasks share the parameters; give all of them one "
                       "vocabulary file (vocab = ..)");
   if (isFirst || known.size() == 0)
     all = symbols;
   // The run would keep the names, and a later command look for the numbers among them.
   for (const auto &[input, classes] : ofTask.classes)
     if (all.numbered.count(input))
-      return inputError("the task ", name, " has names for the classes of '", input,
+      return inputError("it has names for the classes of '", input,
                         "' and a task before it whole numbers; classes of their own need an input of their own");
   for (const std::string &input : ofTask.numbered)
     if (all.numbered.insert(input); all.classes.count(input))
-      return inputError("the task ", name, " has whole numbers for the classes of '", input,
+      return inputError("it has whole numbers for the classes of '", input,
                         "' and a task before it names; classes of their own need an input of their own");
   for (const auto &[input, classes] : ofTask.classes)
     if (auto [place, isNew] = all.classes.try_emplace(input, classes); !isNew && place->second != classes)

@@ -84,6 +84,7 @@ Status makeEvaluation(const TaskRecipe &recipe, const data::Vocabulary *vocabula
                       std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder);
 
 /// The symbols of tasks, and all classes of their inputs: the tasks share the parameters, so they agree about what ids mean.
-Status addVocabulary(const data::Vocabulary &ofTask, const std::string &name, data::Vocabulary &all, bool isFirst);
+/// Errors speak of the task as of "it".
+Status addVocabulary(const data::Vocabulary &ofTask, data::Vocabulary &all, bool isFirst);
 
 } // namespace tenon::train

@@ -103,7 +103,7 @@ Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, S
   if (status.ok())
     status = addShorter(task, result);
   if (status.ok()) // its classes are known by now
-    status = addVocabulary(vocabularyOf(task, *result.trainTask, recipe), task.name, vocabulary, &result == this);
+    status = addVocabulary(vocabularyOf(task, *result.trainTask, recipe), vocabulary, &result == this);
   if (status.ok())
     for (const std::string &note : result.trainTask->notes())
       notes.push_back(note);

@@ -43,7 +43,7 @@ LARGE = """
 model Large {
   config W = 701, N = 3, V = 256
   dim    B, T
-  dim    R = 24
+  dim    R = 9
   in     ids: index(V)[B, T]
   param  p: [W], m: [R, W], table: [V, W] = 0
   let    row = stop_gradient(table[V: ids])
@@ -54,7 +54,7 @@ model Large {
   use    blocks = stack[N] Block
   loss   l = sum[B, T, W](blocks(p * row)) + sum[B, T, R](dot[W](row, m) * (real(iota[R]()) - 8) / 16)
 }"""
-ROWS = 24
+ROWS = 9
 BATCH = '  bind B = 1, T = 1\n  data = byte_stream(text = "none.txt", held_out = 0.1, every = 1)\n  loss = l\n  steps = 1\n'
 
 
