@@ -127,10 +127,13 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
         return status;
   recipe.steps = numbers[0].value;
   if (const JsonValue *value = settings.find("schedule");
-      value && recipe.steps == 0 && recipe.epochs == 0) // a schedule that ends is the length of the run
-    if (const JsonValue *total = Call(*value, "schedule").argument(Call::noPosition, "total");
-        total && total->isInteger() && total->integer > 0)
+      value && recipe.steps == 0 && recipe.epochs == 0) { // a schedule that ends is the length of the run
+    Call call(*value, "schedule");
+    if (const JsonValue *total = call.argument(Call::noPosition, "total"); total && total->isInteger() && total->integer > 0)
       recipe.steps = total->integer;
+    else if (const JsonValue *over = call.argument(Call::noPosition, "epochs"); over && over->isNumber() && over->real > 0)
+      recipe.epochs = over->real;
+  }
   recipe.seed = static_cast<uint64_t>(numbers[1].value);
   if (Status status = readEvaluations(settings, recipe); status.failed())
     return status;
