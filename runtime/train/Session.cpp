@@ -38,7 +38,7 @@ Status addVocabulary(const data::Vocabulary &ofTask, data::Vocabulary &all, bool
                         "' and a task before it names; classes of their own need an input of their own");
   for (const auto &[input, classes] : ofTask.classes)
     if (auto [place, isNew] = all.classes.try_emplace(input, classes); !isNew && place->second != classes)
-      return inputError("the task ", name, " has other names in '", input,
+      return inputError("it has other names in '", input,
                         "' than a task before it; classes of their own need an input of their own");
   return {};
 }

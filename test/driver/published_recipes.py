@@ -54,7 +54,7 @@ class Data:
 
     def texts(self):
         def documents(between):
-            return [self.draw.choice(["", self.text(5, between) + " .", self.text(9, between) + " ."]) for _ in range(300)]
+            return [self.draw.choice(["", self.text(5, between) + " .", self.text(9, between) + " ."]) for _ in range(1000)]
 
         for name in ("wiki/a", "zh/a", "corpus/a", "c4/a", "books/a", "webtext/a", "pile/a", "en/a", "text"):
             self.write(name + ".txt", documents(" "))
@@ -111,7 +111,7 @@ def sizes(name, model, body, text):
     small = re.search(rf"^train {model} as small \{{(.*?)^\}}", text, re.M | re.S)
     chosen = {size: value for size, value in bound(small.group(1) if small else "")
               if is_config(size) and size != "L" and size not in KEPT.get(name, "")}
-    chosen |= {"V": "300"} if is_config("V") and name != "transformer_xl_adaptive" else {}
+    chosen |= {"V": "400"} if is_config("V") and name != "transformer_xl_adaptive" else {}
     dims = {size: min(int(value.replace("_", "")), MOST.get(size, 1 << 30)) for size, value in bound(body) if not is_config(size)}
     return [word for size, value in chosen.items() for word in ("--set", f"{size}={value}")], dims
 
