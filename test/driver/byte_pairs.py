@@ -65,7 +65,7 @@ for name, text in (("vocab.json", json.dumps(symbols)), ("entail.tsv", ROWS * 4)
 with open(sys.argv[3], encoding="utf-8") as file:
     text = file.read()
 small = f"B = 4, C = 3, V = {len(symbols)}, D = 32, E = 16, N = 1, L = 16, T = 16"
-text = text.replace("bind       B = 32, C = 3", "bind " + small)
+text = text.replace("bind       B = 32, T = 512, C = 3", "bind " + small)
 lines = [line for line in text.split("\n") if "load(\"openai-gpt" not in line]
 with open(os.path.join(folder, "gpt1", "gpt1.tn"), "w", encoding="utf-8") as file:
     file.write("\n".join(lines).replace("snli/train.tsv", "entail.tsv"))

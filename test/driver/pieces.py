@@ -66,7 +66,8 @@ write("mnli/train.tsv", ("0\tthe fox\tjumps, 50\n1\tthe dog\tis lazy\n2\tit\tis\
 with open(os.path.join(models, "xlnet.tn"), encoding="utf-8") as file:
     text = file.read()
 small = "V = 92, D = 32, H = 2, F = 64, N = 2, "
-for wide, narrow in (("bind       B = 2048, T = 512, K = 85", f"bind       {small}B = 4, T = 48, K = 6, M = 16, R = 16"),
+large = ", D = 1024, H = 16, F = 4096, N = 24"
+for wide, narrow in (("bind       B = 2048, T = 512, K = 85" + large, f"bind       {small}B = 4, T = 48, K = 6, M = 16, R = 16"),
                      ("bind       B = 128, M = 0, R = 0, C = 3", f"bind       {small}B = 4, T = 24, M = 0, R = 0, C = 3"),
                      ('  init       = load("xlnet-base-cased/model.safetensors", names = hf)\n', "  steps      = 4\n")):
     assert text.count(wide) == 1, wide
