@@ -122,10 +122,9 @@ static constexpr ExplainPage kRecipesAsAWhole[] = {
      "in lable: index(C)[B]\nmetric acc = mean(argmax[C](logits) == lable)",
      "in label: index(C)[B]\nmetric acc = mean(argmax[C](logits) == label)"},
     {"T0631", "bytes for an input of a vocabulary",
-     "A data task of texts without `vocab` (or `model`, of sentencepiece) makes bytes: 256 symbols and up to eight marks. A "
-     "model "
-     "whose input takes thousands of symbols learns few of them so, and beside weights of a vocabulary it learns from symbols "
-     "that mean something else.",
+     "A data task of texts without `vocab` (or `model`, of sentencepiece) makes bytes: 256 symbols and up to eight marks. "
+     "Where an input takes thousands of symbols, few of them are learned so, and weights that belong to a vocabulary see "
+     "symbols that mean something else.",
      "in ids: index(30_522)[B, T]\ndata = single(file = \"train.tsv\")",
      "in ids: index(30_522)[B, T]\ndata = single(file = \"train.tsv\", vocab = \"vocab.txt\")"},
 };

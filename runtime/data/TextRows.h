@@ -12,9 +12,8 @@ struct TextRow {
 };
 
 /// The rows of a file. `columns`: as many as each line has, separated by tabs, the first without blanks around it; 0: words and
-/// tags, one of each in a line (the first and the last of what blanks or tabs separate, as in CoNLL), a row until an empty line
-/// or
-/// "-DOCSTART-", behind comments ("# text = .."). Errors name file and line.
+/// tags, one of each in a line (the first and the last of what blanks or tabs separate, as in CoNLL), a row until an empty
+/// line or "-DOCSTART-", behind comments ("# text = .."). Errors name file and line.
 Status readTextRows(const std::string &path, size_t columns, std::vector<TextRow> &rows);
 
 /// How texts stand in a row: "[CLS] a [SEP] b [SEP]", where a and b are the texts and all else symbols of the vocabulary.
