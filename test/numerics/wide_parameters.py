@@ -24,7 +24,7 @@ EXACT, SINGLE, STEPS = 1e-12, 4e-6, 4
 LARGE = """model Large {
   config W = 701, N = 3, V = 256
   dim    B, T
-  dim    R = 24
+  dim    R = ROWS
   in     ids: index(V)[B, T]
   param  p: f64[W], m: [R, W], table: [V, W] = 0
   let    row = stop_gradient(table[V: ids])
@@ -34,7 +34,7 @@ LARGE = """model Large {
   }
   use    blocks = stack[N] Block
   loss   l = sum[B, T, W](blocks(p * row)) + sum[B, T, R](dot[W](row, m) * (real(iota[R]()) - 8) / 16)
-}"""
+}""".replace("ROWS", str(ROWS))
 GROUPS = ('groups = (group("blocks.*", lr = 0.5, gradient = 0.75 ^ (N - 1 - depth)), group("p", lr = 2.0, decay = 0.3))',
           {"p": (2.0, 1, 0.3), **{f"blocks.{d}.{part}": (0.5, 0.75 ** (2 - d), None) for d in range(3)
                                   for part in ("scale", "bias")}})
