@@ -75,6 +75,12 @@ Status Search::checkMask() const {
 
 const std::string &Search::batchDim() const { return entry().dims[*dimOf(walked().shape[0])].name; }
 
+std::optional<int64_t> Search::mostPrompt() const {
+  const auto dim = dimOf(entry().capacity);
+  const int64_t places = dim ? entry().dims[*dim].max : entry().capacity.isConstant() ? entry().capacity.constant : 0;
+  return places > 0 && settings.limitOver.empty() ? std::optional(places - placesBehind(settings.limit)) : std::nullopt;
+}
+
 std::vector<TensorInfo> Search::inputs() const {
   std::vector<TensorInfo> others = entry().inputs;
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(walkedInput));
@@ -147,8 +153,7 @@ Status Search::fillInputs(Context &context, const SearchInputs &inputs, int64_t 
 Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
   texts = inputs.texts;
   const int64_t rows = texts * settings.beam.size, prompt = static_cast<int64_t>(inputs.prompts[0].size());
-  // The last symbol is not fed. Behind the one before it there may be a mask.
-  const int64_t room = prompt + std::max<int64_t>(limit - 1, 0) + placesPerSymbol() - 1;
+  const int64_t room = prompt + placesBehind(limit);
   auto made = makeContext(settings.entry, rows, placesPerSymbol(), inputs, room);
   if (!made.ok())
     return made.status();

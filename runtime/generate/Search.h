@@ -31,6 +31,9 @@ public:
   /// The axis of texts, and the dim that is its size.
   const std::string &batchAxis() const { return walked().axes[0]; }
   const std::string &batchDim() const;
+  /// Symbols that a text may begin with so that the limit of the settings fits behind them; nothing where the entry keeps as many
+  /// places as it is given, or the limit depends on the inputs.
+  std::optional<int64_t> mostPrompt() const;
   /// Symbols that sequences may have that come again, instead of those of the settings.
   void exempt(std::vector<int32_t> symbols) { settings.beam.except = std::move(symbols); }
   /// Per text its hypotheses, best first.
@@ -45,6 +48,8 @@ private:
   Status checkMask() const;
   /// Places of a call that brings one symbol: its own, and that of the mask.
   int64_t placesPerSymbol() const { return settings.feedsMask ? 2 : 1; }
+  /// Places behind a prompt: the last symbol is not fed, and behind the one before it there may be a mask.
+  int64_t placesBehind(int64_t limit) const { return std::max<int64_t>(limit - 1, 0) + placesPerSymbol() - 1; }
   std::optional<int64_t> boundSize(const std::string &axis) const;
   runtime::Expected<int64_t> limitFor(const std::map<std::string, int64_t> &dims) const;
   Status makeContexts(const SearchInputs &inputs, int64_t limit);

@@ -135,7 +135,7 @@ ROWS = {
         ("run", ["--threads", "1025"], "from 1 to 1024"),
         ("run", ["--block", "searched", "--json"], CHANGES), ("run", ["--block", "searched", "--batch", "2"], CHANGES),
         ("run", ["--input", "x=@ids.npy"], "x"),
-        ("run", ["--block", "searched", "--sources", "text.txt"], "reads no src"),
+        ("run", ["--block", "searched", "--sources", "text.txt"], "reads neither src"),
         ("run", ["--length", "3"], CHANGES), ("run", ["--stop", ""], "is neither"), ("run", ["--stop", "e"], None),
         ("run", ["--stop-symbol", "101"], None), ("run", ["--stop", "e", "--stop-symbol", "101"], "excludes"),
         ("run", ["--start-symbol", "101"], "excludes"), ("run", ["--stop-symbol", "-1"], "must be a whole number"),

@@ -5,6 +5,7 @@
 #include "tools/tenon/Say.h"
 #include "tools/tenon/SourceTexts.h"
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -36,6 +37,18 @@ std::optional<int32_t> symbolOf(const data::Vocabulary &vocabulary, const std::s
   return vocabulary.isSpecial(ids[0]) ? std::nullopt : std::optional<int32_t>(ids[0]); // what stands for unknown ones is none
 }
 
+/// A symbol by its spelling; [SEP] and <sep> are one, whichever of them the vocabulary has.
+std::optional<int32_t> markOf(const data::Vocabulary &vocabulary, const std::string &text) {
+  std::optional<int32_t> found = vocabulary.find(text);
+  const bool isBracketed =
+      text.size() > 2 && (text.front() == '[' ? text.back() == ']' : text.front() == '<' && text.back() == '>');
+  if (found || !isBracketed)
+    return found;
+  std::string name = text.substr(1, text.size() - 2);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return vocabulary.special(name);
+}
+
 class Texts {
 public:
   Texts(TextsRequest request, const TextsOptions &options) : request(std::move(request)), options(options) {}
@@ -65,7 +78,7 @@ private:
 Status Texts::findSymbols() {
   generate::Settings &settings = request.settings;
   if (!settings.stop.empty()) {
-    settings.stopSymbol = request.vocabulary.find(settings.stop);
+    settings.stopSymbol = markOf(request.vocabulary, settings.stop);
     if (!settings.stopSymbol)
       return usageError("a beam search ends texts at one symbol, and '", settings.stop, "' is none of the vocabulary");
   }
@@ -109,11 +122,13 @@ Status Texts::readInputs(const generate::Search &search) {
     arrays[name] = array.take();
   }
   if (!options.sources.empty()) {
-    auto read = SourceTexts::read(options.sources, entry, infos, request.vocabulary);
+    auto read = SourceTexts::read(options.sources, entry, infos, request.vocabulary, search.mostPrompt());
     if (!read.ok())
       return read.status();
     sources = read.take();
     total = sources->count();
+    if (const std::string cut = sources->note(); !cut.empty())
+      note("note: " + cut);
   }
   for (const TensorInfo &info : infos) {
     if (sources && sources->gives(info.name)) {
@@ -123,7 +138,7 @@ Status Texts::readInputs(const generate::Search &search) {
     }
     if (!arrays.count(info.name))
       return usageError("the entry ", entry.name, " also reads '", info.name, "'; pass --input ", info.name, "=@FILE.npy",
-                        info.name == "src" ? ", or texts by --sources FILE" : "");
+                        SourceTexts::mayGive(info.name) ? ", or texts by --sources FILE" : "");
     hasRows[info.name] = !info.axes.empty() && info.axes[0] == search.batchAxis();
     if (const auto rows = static_cast<int64_t>(arrays[info.name].shape[0]); hasRows[info.name] && sources && rows != total)
       return inputError(options.sources, " has ", runtime::counted(static_cast<uint64_t>(total), "line"), ", and ", info.name,
@@ -131,7 +146,13 @@ Status Texts::readInputs(const generate::Search &search) {
     else if (hasRows[info.name])
       total = rows;
   }
-  return arrays.count(search.text().name) ? readPrompts(search.text()) : readStart();
+  const bool areRows = arrays.count(search.text().name) > 0;
+  if (sources && sources->standInFront())
+    return areRows || !request.prompt.empty()
+               ? usageError("--sources and ", areRows ? "--input " + search.text().name : std::string("--prompt"),
+                            " both say what the texts begin with; pass one of them")
+               : Status();
+  return areRows ? readPrompts(search.text()) : readStart();
 }
 
 /// A row of the file for each text.
@@ -181,7 +202,8 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts, const std
   std::string lines;
   for (size_t number = 0; number < texts.size(); ++number) {
     const std::vector<Hypothesis> &found = texts[number];
-    const int32_t previous = begun[number].back();
+    const int32_t last = begun[number].back(), size = static_cast<int32_t>(request.vocabulary.size());
+    const int32_t previous = last < size && request.vocabulary.isSpecial(last) ? -1 : last; // marks are no text to go on from
     if (!options.json) {
       lines += textOf(found[0].symbols, previous) + "\n";
       continue;
@@ -212,7 +234,9 @@ Status Texts::runBatch(generate::Search &search, int64_t first, int64_t count) {
   if (sources)
     if (Status status = sources->addSizes(first, count, inputs.dims); status.failed())
       return status;
-  if (static_cast<int64_t>(prompts.size()) == total)
+  if (sources && sources->standInFront())
+    inputs.prompts = sources->prompts(first, count);
+  else if (static_cast<int64_t>(prompts.size()) == total)
     inputs.prompts.assign(prompts.begin() + first, prompts.begin() + first + count);
   else
     inputs.prompts.assign(static_cast<size_t>(count), prompts[0]);
@@ -257,7 +281,8 @@ void addTextsOptions(CLI::App &command, TextsOptions &options) {
       ->type_name("NAME=@FILE.npy");
   command
       .add_option("--sources", options.sources,
-                  "texts that an encoder reads, a line each: src and src_len of a model that data = translation trains")
+                  "texts that an encoder reads, or that stand in front of what is made, a line each: src and src_len, or "
+                  "prefix and gap, of a model that data = translation or seq2seq trains")
       ->type_name("FILE");
   command.add_option("--batch", options.batch, "texts that are made at once (default 32)")->transform(whole(1));
   command.add_flag("--json", options.json, "of several texts: of each its hypotheses, best first, with symbols and scores");
