@@ -71,6 +71,7 @@ public:
     return {concat(counted(cut, "candidate"), " of ", path, cut == 1 ? " has" : " have", " with the text more than the ", most(),
                    " symbols that there is room for: the longer of the two is cut off")};
   }
+  bool mayPredictSymbols() const override { return false; }
 
 private:
   struct Group {

@@ -69,6 +69,7 @@ public:
     draws = false;
     return RowTask::fillEvaluation(index, inputs);
   }
+  bool mayPredictSymbols() const override { return false; }
 
 private:
   const InputTensor &labelInput(const std::vector<InputTensor> &inputs) const {

@@ -87,6 +87,7 @@ public:
       result.push_back(std::move(warning));
     return result;
   }
+  bool mayPredictSymbols() const override { return false; }
 
 private:
   struct Encoded {

@@ -13,6 +13,7 @@ enum : size_t { kIds, kSeg, kLen, kClass };
 class OrderTask : public SentenceTask {
 public:
   OrderTask(const TaskSettings &settings, Vocabulary vocabulary) : SentenceTask(settings, std::move(vocabulary), kIds) {}
+  bool mayPredictSymbols() const override { return false; }
 
 protected:
   void writeTexts(const Writer &write, int64_t b, std::vector<std::vector<int64_t>> texts, int64_t number) const {

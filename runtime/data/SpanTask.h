@@ -17,6 +17,7 @@ public:
   Status bind(const std::vector<InputTensor> &inputs) override;
   std::vector<std::string> notes() const override;
   const SpanTask *spans() const override { return this; }
+  bool mayPredictSymbols() const override { return false; }
 
   struct Window {
     size_t question;       // of `questions`

@@ -169,6 +169,8 @@ public:
   const Vocabulary &vocabulary() const { return symbols; }
   /// Whether losses are per byte or character, so that loss / ln 2 is in bits per character.
   virtual bool perCharacter() const { return false; }
+  /// Whether what is predicted may be symbols, so that exp of a loss is a perplexity: not where labels, answers or orders are.
+  virtual bool mayPredictSymbols() const { return true; }
 
 protected:
   Vocabulary symbols;

@@ -199,7 +199,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].axes.empty() && !outputs[i].name.starts_with("part."))
       result.numbers.push_back({outputs[i].name, result.batches ? withoutSign(totals.of(i)) : std::nan(""), outputs[i].metric,
-                                outputs[i].nats, outputs[i].perBatch});
+                                outputs[i].nats && task.mayPredictSymbols(), outputs[i].perBatch});
   result.entropy = entropyOutput(context, task);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

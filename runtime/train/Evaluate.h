@@ -17,13 +17,13 @@ struct Evaluation {
     std::string name;
     double value = 0;
     bool metric = false;
-    bool nats = false;     // a mean of cross-entropies
+    bool nats = false;     // a mean of cross-entropies of symbols
     bool perBatch = false; // the mean of what each whole batch has
   };
   std::vector<Number> numbers;
   int entropy = -1; // the number that bits per character come from; see entropyOutput
   double bitsPerCharacter() const;
-  /// exp of the first number that is a mean of cross-entropies, in its place; nullopt without one.
+  /// exp of the first number that is a mean of cross-entropies of symbols; nullopt without one.
   std::optional<double> perplexity() const;
   const Number *find(const std::string &name) const;
   uint64_t batches = 0, wholeBatches = 0;
