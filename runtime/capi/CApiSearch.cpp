@@ -21,6 +21,7 @@ struct tn_search {
   generate::Settings settings;
   std::unique_ptr<generate::Search> search;
   std::map<std::string, GivenInput> inputs;
+  int64_t first = 0; // number of the first text of a run, for what is drawn
   std::vector<std::vector<generate::Hypothesis>> found;
 };
 
@@ -154,6 +155,15 @@ tn_error *tn_search_except(tn_search *search, const int32_t *symbols, int64_t co
   });
 }
 
+tn_error *tn_search_draw(tn_search *search, const tn_sampling *sampling, int64_t first) {
+  return guarded([&]() -> Status {
+    if (!search || !sampling || first < 0)
+      return usageError("search or sampling is NULL, or the number of the first text is below 0");
+    search->first = first;
+    return search->search->draw({sampling->greedy != 0, sampling->temperature, sampling->top_k, sampling->top_p}, sampling->seed);
+  });
+}
+
 tn_error *tn_search_set_input(tn_search *search, const char *name, int32_t type, int32_t rank, const int64_t *shape,
                               const void *values) {
   return guarded([&]() -> Status {
@@ -188,6 +198,7 @@ tn_error *tn_search_run(tn_search *search, int64_t texts, const int32_t *prompts
     search->found.clear();
     generate::SearchInputs inputs;
     inputs.texts = texts;
+    inputs.first = search->first;
     auto dims = dimsOf(*search);
     if (!dims.ok())
       return dims.status();

@@ -87,6 +87,16 @@ std::vector<TensorInfo> Search::inputs() const {
   return others;
 }
 
+Status Search::draw(const Method &method, uint64_t seed) {
+  if (Status status = checkMethod(method); status.failed())
+    return status;
+  settings.method = method;
+  settings.draws = !method.greedy;
+  settings.beam = oneText();
+  settings.seed = seed;
+  return {};
+}
+
 /// The size of an axis of the inputs that the compiler was told (--bind S=32).
 std::optional<int64_t> Search::boundSize(const std::string &axis) const {
   for (const std::string &name : {settings.entry, entry().prepare})

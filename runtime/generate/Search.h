@@ -36,6 +36,8 @@ public:
   std::optional<int64_t> mostPrompt() const;
   /// Symbols that sequences may have that come again, instead of those of the settings.
   void exempt(std::vector<int32_t> symbols) { settings.beam.except = std::move(symbols); }
+  /// From now on each symbol is drawn, instead of searched for; `method.greedy`: it is the most probable one.
+  Status draw(const Method &method, uint64_t seed);
   /// Per text its hypotheses, best first.
   runtime::Expected<std::vector<std::vector<Hypothesis>>> run(const SearchInputs &inputs);
 

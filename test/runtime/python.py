@@ -263,6 +263,19 @@ def check_search(spec, folder):
         for ours, theirs in zip(found, map(json.loads, lines), strict=True):
             assert [each.symbols for each in ours] == [each["ids"] for each in theirs], (ours, theirs)
             assert [each.score for each in ours] == [each["score"] for each in theirs], (ours, theirs)
+        drawn = ["--temperature", "3", "--top-k", "50", "--seed", "9"]
+        lines = command("generate", out, "--weights", weights, *drawn, "--length", "6", "--prompt", "a", "--json", "--input",
+                        f"mel=@{folder}/mel.npy").decode().splitlines()
+        theirs = [[each["ids"] for each in json.loads(line)] for line in lines]
+        search.draw(temperature=3, top_k=50, seed=9)
+        assert [[each.symbols for each in text] for text in search.run([list(b"a")] * 2, mel=mel)] == theirs, theirs
+        search.draw(first=1, temperature=3, top_k=50, seed=9)
+        assert [each.symbols for each in search.run([list(b"a")], mel=mel[1:])[0]] == theirs[1], theirs
+        search.draw(temperature=3, top_k=50, seed=10)
+        assert [[each.symbols for each in text] for text in search.run([list(b"a")] * 2, mel=mel)] != theirs, theirs
+        expect(tenon.UsageError, 2, "the limit of a search is given when it is made", lambda: search.draw(limit=3))
+        expect(tenon.UsageError, 2, "the number of the first text is below 0", lambda: search.draw(first=-1))
+        expect(tenon.UsageError, 2, "temperature", lambda: search.draw(temperature=0))
         expect(tenon.UsageError, 2, "has 3 places along Y: no 2*A with a whole A", lambda: search.run([[97]], mel=[[1, 2, 3]]))
         expect(tenon.UsageError, 2, "no input 'mal'", lambda: search.run([[97]], mal=[[1.0]]))
         expect(tenon.UsageError, 2, "rule is t2t or hf or unilm, not 'best'", lambda: model.search(rule="best"))

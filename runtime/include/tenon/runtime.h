@@ -276,6 +276,10 @@ TN_API tn_error *tn_search_create(tn_model *model, const char *block, const char
 TN_API void tn_search_free(tn_search *search);
 /* In runs from now on a sequence of `no_repeat` symbols with one of these may come again (docs/recipes.md, `except`). Copied. */
 TN_API tn_error *tn_search_except(tn_search *search, const int32_t *symbols, int64_t count);
+/* In runs from now on each symbol is drawn by `sampling`, in which `limit` is not used (that of the beam is), and each text has
+ * one result: what the beam says of `size`, `alpha`, `rule` and `no_repeat` is not used any more. The draws of a text are those
+ * of its number, whatever the runs: that of the first text of a run is `first`. Greedy sampling draws nothing. */
+TN_API tn_error *tn_search_draw(tn_search *search, const tn_sampling *sampling, int64_t first);
 /* An input besides the text, for all texts of a run, in the type of the entry (tn_type), copied. `shape`: `rank` sizes, which
  * tell the dims that an axis has a multiple of, such as A of 2*A + 1. */
 TN_API tn_error *tn_search_set_input(tn_search *search, const char *name, int32_t type, int32_t rank, const int64_t *shape,

@@ -37,7 +37,13 @@ class Sampling:
         unknown = sorted(set(changes) - set(Sampling.__dataclass_fields__))
         if unknown:
             raise UsageError(f"there is no sampling setting '{unknown[0]}', only {', '.join(Sampling.__dataclass_fields__)}")
-        return replace(settings, **{name: value for name, value in changes.items() if value is not None})
+        given = {name: value for name, value in changes.items() if value is not None}
+        if not given.keys().isdisjoint({"temperature", "top_k", "top_p"}):
+            given.setdefault("greedy", False)  # whatever the block says, as `tenon generate` does
+        return replace(settings, **given)
+
+    def struct(self) -> SamplingStruct:
+        return filled(SamplingStruct, self.greedy, self.temperature, self.top_k, self.top_p, self.limit, self.seed)
 
 
 class Generator(Handle):
@@ -49,10 +55,8 @@ class Generator(Handle):
                  stop: Optional[str] = None, vocabulary: Optional[Path] = None, threads: int = 1):
         super().__init__()
         self.model, self.sampling = model, sampling
-        struct = filled(SamplingStruct, sampling.greedy, sampling.temperature, sampling.top_k, sampling.top_p, sampling.limit,
-                        sampling.seed)
         encoded = [text.encode() if text is not None else None for text in (block, entry, stop)]
-        self._lib.tn_generator_create(model.handle, encoded[0], encoded[1], ctypes.byref(struct), encoded[2],
+        self._lib.tn_generator_create(model.handle, encoded[0], encoded[1], ctypes.byref(sampling.struct()), encoded[2],
                                       os.fsencode(vocabulary) if vocabulary is not None else None, model.pool(threads),
                                       ctypes.byref(self._handle))
 

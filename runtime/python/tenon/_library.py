@@ -118,6 +118,7 @@ _FALLIBLE = {
     "tn_model_beam": [_P, _S, POINTER(BeamStruct)],
     "tn_search_create": [_P, _S, _S, POINTER(BeamStruct), _P, POINTER(_P)],
     "tn_search_except": [_P, _P, c_int64],
+    "tn_search_draw": [_P, POINTER(SamplingStruct), c_int64],
     "tn_search_set_input": [_P, _S, c_int32, c_int32, POINTER(c_int64), _P],
     "tn_search_run": [_P, c_int64, POINTER(c_int32), c_int64],
     "tn_search_result": [_P, c_int64, _I, POINTER(POINTER(c_int32)), POINTER(_N), POINTER(c_double), POINTER(c_int32)],

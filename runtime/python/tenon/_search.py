@@ -8,6 +8,7 @@ import numpy
 
 from ._context import Tensor, address, fit
 from ._errors import UsageError
+from ._generate import Sampling
 from ._handle import Handle
 from ._library import BeamStruct, dtype_named, type_code, whole
 
@@ -33,7 +34,7 @@ class Search(Handle):
     def __init__(self, model: "Model", block: Optional[str], entry: Optional[str], exempt: Sequence[int], threads: int,
                  **changes: Any):
         super().__init__()
-        self.model, encoded = model, block.encode() if block else None
+        self.model, self.block, encoded = model, block, block.encode() if block else None
         beam = BeamStruct()
         self._lib.tn_model_beam(model.handle, encoded, ctypes.byref(beam))
         kinds = dict(BeamStruct._fields_)
@@ -49,6 +50,16 @@ class Search(Handle):
                                    model.pool(threads), ctypes.byref(self._handle))
         symbols = numpy.array([whole(ctypes.c_int32, int(symbol), "a symbol") for symbol in exempt], numpy.int32)
         self._lib.tn_search_except(self.handle, address(symbols), len(symbols))
+
+    def draw(self, first: int = 0, **sampling: Any) -> "Search":
+        """From now on each symbol is drawn instead of searched for, and each text has one result. Settings as of
+        Model.generator (greedy, temperature, top_k, top_p, seed), but for `limit`, which is that of the search; `first` is the
+        number of the first text of a run: the draws of a text are those of its number."""
+        if "limit" in sampling:
+            raise UsageError("the limit of a search is given when it is made")
+        settings = Sampling.of(self.model, self.block, **sampling)
+        self._lib.tn_search_draw(self.handle, ctypes.byref(settings.struct()), whole(ctypes.c_int64, first, "first"))
+        return self
 
     def set_input(self, name: str, values: Any) -> None:
         """Copies an input; it stays for the runs that follow. Its shape tells the sizes of its axes."""
