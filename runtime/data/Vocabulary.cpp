@@ -172,43 +172,6 @@ Status Vocabulary::read(const std::string &path, const std::string &merges, Voca
   return {};
 }
 
-std::optional<int32_t> Vocabulary::find(std::string_view symbol) const {
-  auto found = ids.find(std::string(symbol));
-  if (found == ids.end())
-    return std::nullopt;
-  return found->second;
-}
-
-std::optional<int32_t> Vocabulary::special(std::string_view name) const {
-  std::string lower(name), upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 32) : c; });
-  if (auto id = find("<" + lower + ">"))
-    return id;
-  if (kind == Unit::BytePairs || kind == Unit::SentencePieces)
-    for (const auto &[asked, symbol] : {std::pair("cls", "<s>"),
-                                        {"sep", "</s>"},
-                                        {"eod", "</s>"}, // of RoBERTa and BART, which have GPT-2's as a symbol beside it
-                                        {"eod", "<|endoftext|>"},
-                                        {"eos", "</s>"},
-                                        {"eos", "<|endoftext|>"}})
-      if (auto id = name == asked ? find(symbol) : std::nullopt)
-        return id;
-  return find("[" + upper + "]");
-}
-
-bool Vocabulary::isSpecial(int32_t id) const {
-  if (kind == Unit::BytePairs)
-    return pairs.isSpecial(id);
-  if (kind == Unit::SentencePieces)
-    return sentence.isSpecial(id);
-  if (kind != Unit::Words)
-    return id >= firstSpecial;
-  const std::string &symbol = symbols[static_cast<size_t>(id)];
-  if (symbol.size() < 3)
-    return false;
-  return (symbol.front() == '<' && symbol.back() == '>') || (symbol.front() == '[' && symbol.back() == ']');
-}
-
 bool Vocabulary::wordCharacter(int32_t id) const {
   if (id < 0 || id >= firstSpecial)
     return false;

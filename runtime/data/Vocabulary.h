@@ -76,6 +76,8 @@ public:
   std::optional<int32_t> special(std::string_view name) const;
   /// A symbol by its spelling, such as `<|endoftext|>`.
   std::optional<int32_t> find(std::string_view symbol) const;
+  /// The same; of a spelling in brackets also what `special` finds by the name in them: [SEP] and <sep> are one.
+  std::optional<int32_t> mark(std::string_view symbol) const;
   bool isSpecial(int32_t id) const;
   /// Whether `id` goes on a word that `previous` began: "##" pieces, letters and digits of bytes and characters.
   bool continuesWord(int32_t previous, int32_t id) const;

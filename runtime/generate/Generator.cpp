@@ -192,7 +192,7 @@ Status Generator::start(const std::vector<int32_t> &ids, uint64_t seed) {
   single->resetStates();
   if (Status status = feedPrompt(ids); status.failed())
     return status;
-  stopSymbol = settings.stop.empty() ? settings.stopSymbol : vocabulary->find(settings.stop);
+  stopSymbol = settings.stop.empty() ? settings.stopSymbol : vocabulary->mark(settings.stop);
   sampler.emplace(settings.method, seed);
   held.clear();
   all.clear();

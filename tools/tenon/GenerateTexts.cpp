@@ -5,7 +5,6 @@
 #include "tools/tenon/Say.h"
 #include "tools/tenon/SourceTexts.h"
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -37,18 +36,6 @@ std::optional<int32_t> symbolOf(const data::Vocabulary &vocabulary, const std::s
   return vocabulary.isSpecial(ids[0]) ? std::nullopt : std::optional<int32_t>(ids[0]); // what stands for unknown ones is none
 }
 
-/// A symbol by its spelling; [SEP] and <sep> are one, whichever of them the vocabulary has.
-std::optional<int32_t> markOf(const data::Vocabulary &vocabulary, const std::string &text) {
-  std::optional<int32_t> found = vocabulary.find(text);
-  const bool isBracketed =
-      text.size() > 2 && (text.front() == '[' ? text.back() == ']' : text.front() == '<' && text.back() == '>');
-  if (found || !isBracketed)
-    return found;
-  std::string name = text.substr(1, text.size() - 2);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return vocabulary.special(name);
-}
-
 class Texts {
 public:
   Texts(TextsRequest request, const TextsOptions &options) : request(std::move(request)), options(options) {}
@@ -78,7 +65,7 @@ private:
 Status Texts::findSymbols() {
   generate::Settings &settings = request.settings;
   if (!settings.stop.empty()) {
-    settings.stopSymbol = markOf(request.vocabulary, settings.stop);
+    settings.stopSymbol = request.vocabulary.mark(settings.stop);
     if (!settings.stopSymbol)
       return usageError("a beam search ends texts at one symbol, and '", settings.stop, "' is none of the vocabulary");
   }
