@@ -65,6 +65,10 @@ TEST(Pieces, KnowSpecialsAndWords) {
   EXPECT_EQ(xlnet.special("mask"), 6);
   EXPECT_EQ(llama.special("cls"), 1); // <s>
   EXPECT_EQ(llama.special("eos"), 2);
+  EXPECT_EQ(xlnet.mark("[SEP]"), xlnet.special("sep"));
+  EXPECT_EQ(llama.mark("<EOS>"), llama.special("eos"));
+  EXPECT_EQ(xlnet.mark("[sep>"), std::nullopt);
+  EXPECT_EQ(xlnet.mark("<>"), std::nullopt);
   EXPECT_EQ(albert.find("[CLS]"), albert.special("cls"));
   EXPECT_TRUE(xlnet.isSpecial(8)); // <eop>, which is user-defined
   EXPECT_FALSE(xlnet.isSpecial(9));
