@@ -81,7 +81,7 @@ static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagn
   for (auto &[name, value] : schedule->keywords) {
     if (name == "epochs")
       continue;
-    const bool inPasses = epochs && name == rule.span; // over the data, both
+    const bool inPasses = epochs && llvm::is_contained(rule.spans, name); // over the data, both
     const double unit = inPasses ? numberOf(*epochs) : 1;
     const std::string key = inPasses ? name + "_share" : name;
     if (value->kind == Setting::Kind::Tuple) {

@@ -103,7 +103,7 @@ struct ScheduleRule {
   std::vector<Parameter> settings;
   bool ends = false;                        // falls towards an end, which it must be told
   bool wholeWarmup = true;                  // a `warmup` that is a share of the run is rounded down to whole updates
-  std::string_view span = {};               // the setting that counts epochs, no updates, where the schedule says `epochs`
+  std::vector<std::string_view> spans = {}; // settings that count epochs, no updates, where the schedule says `epochs`
   std::vector<std::string_view> oneOf = {}; // exactly one of these is given
 };
 const std::vector<ScheduleRule> &scheduleRules();

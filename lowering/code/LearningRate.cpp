@@ -51,7 +51,7 @@ public:
     case Curve::InverseRootOf:
       return div(one, root(arith::MaximumFOp::create(builder, step, real(setting("constant")))));
     case Curve::Steps:
-      return power(real(setting("factor")), whole(div(step, updates("every"))));
+      return power(real(setting("factor")), whole(div(behindStart(), updates("every"))));
     case Curve::Milestones:
       return rising(behindMilestones());
     case Curve::Restarts:
@@ -109,6 +109,11 @@ private:
   Value updates(StringRef key) {
     const double share = op.number((key + "_share").str(), 0);
     return share > 0 ? mul(real(share), total) : real(setting(key));
+  }
+  /// Updates since the first `after`, none before.
+  Value behindStart() {
+    const bool waits = setting("after") > 0 || op.number("after_share", 0) > 0;
+    return waits ? arith::MaximumFOp::create(builder, sub(step, updates("after")), real(0)) : step;
   }
   /// Whole ones of a quotient; a little more, since that of numbers that divide may be rounded below a whole one.
   Value whole(Value quotient) { return math::FloorOp::create(builder, add(quotient, real(1e-9))); }

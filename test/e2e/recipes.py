@@ -69,6 +69,7 @@ PLANS = {
     # The same 7 steps are two epochs; a share of them that is not rounded.
     "pieces": (3, 5, lambda step: 0.5 * 0.1 ** (step // 3.5), lambda g: {}, {}),
     # 30 batches are 10 steps of the schedule, 25 are 9 of the run.
+    "late_pieces": (3, 9, lambda step: 0.5 * 0.1 ** (max(step - 10 / 3, 0) // (10 / 3)), lambda g: {}, {}),
     "milestones": (3, 9, lambda step: 0.5 * 0.1 ** ((step >= 10 / 3) + (step >= 20 / 3)), lambda g: {}, {}),
     # A cycle of 10 / 3 steps behind the warmup, one of 20 / 3 that the schedule's end cuts off, and what is behind that.
     "restarts": (3, 12, lambda step: 0.5 * (0 if step < 1 else 0.2 + 0.4 * (1 + math.cos(math.pi * (

@@ -22,7 +22,7 @@ def rate(schedule, s):
     if kind == "txl_cosine" and s == 0:
         return 1.0
     if kind == "steps":
-        return schedule["factor"] ** (s // schedule["every"])
+        return schedule["factor"] ** (max(s - schedule.get("after", 0), 0) // schedule["every"])
     if kind == "rsqrt":
         return max(s, schedule["constant"]) ** -0.5
     if s < w:
@@ -249,6 +249,7 @@ SCHEDULES = {
     "fairseq_polynomial(warmup = 3, total = 10, power = 2)": {"kind": "fairseq_polynomial", "warmup": 3, "total": 10, "power": 2},
     "plateau(warmup = 3)": {"warmup": 3},  # nobody counts evaluations here
     "steps(every = 4, factor = 0.1)": {"kind": "steps", "every": 4, "factor": 0.1},
+    "steps(every = 2, factor = 0.8, after = 3)": {"kind": "steps", "every": 2, "factor": 0.8, "after": 3},
     "rsqrt(constant = 5)": {"kind": "rsqrt", "constant": 5},
     "milestones(at = (3, 4, 9), factor = 0.3, warmup = 5)": {"kind": "milestones", "at": (3, 4, 9), "factor": 0.3, "warmup": 5},
     "cosine_restarts(period = 3, growth = 1.5, warmup = 1, floor = 0.1)": {
