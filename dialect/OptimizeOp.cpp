@@ -149,8 +149,8 @@ private:
   }
   /// The setting of the schedule that `key` is as a share of the length.
   const schema::Parameter *sharedParameter(StringRef key) {
-    const bool isShare = key.consume_back("_share") &&
-                         (key == "warmup" || llvm::is_contained(schedule->spans, std::string_view(key)));
+    const bool isShare =
+        key.consume_back("_share") && (key == "warmup" || llvm::is_contained(schedule->spans, std::string_view(key)));
     return isShare ? findParameter(schedule->settings, key) : nullptr;
   }
   Attribute valueOf(const schema::Parameter &parameter) {
