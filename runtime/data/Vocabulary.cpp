@@ -331,6 +331,8 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result, s
 std::string Vocabulary::text(int32_t id, int32_t previous) const {
   if (id < 0 || id >= count)
     return {};
+  if (previous >= count) // of a model's table that is larger
+    previous = -1;
   std::string result;
   if (kind == Unit::Bytes) {
     if (id < 256)

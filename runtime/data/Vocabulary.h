@@ -68,8 +68,8 @@ public:
   /// its like, which are symbols; `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no
   /// `<unk>`/`[UNK]`. `places`: also where each of them stands.
   Status encode(std::string_view text, std::vector<int32_t> &ids, std::vector<TextPlace> *places = nullptr) const;
-  /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts
-  /// of a character: the caller holds incomplete tails back.
+  /// Text of `id` when it follows `previous` (-1, or what is no symbol: nothing). Specials give nothing, except `<eos>`, a line
+  /// end. Bytes may be parts of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
   /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`; of byte pairs and pieces of sentencepiece also
   /// `<s>` for cls, `</s>` for sep, and `</s>` or else `<|endoftext|>` for eod and eos.

@@ -172,8 +172,8 @@ Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
     return inputError("a prompt of ", prompt, " and up to ", limit, " symbols take ", room, " places, and the entry ",
                       settings.entry, " keeps at most ", single->capacity());
   symbols = single->outputs()[0].shape[2];
-  if (settings.beam.size > symbols)
-    return inputError("a beam search goes on with ", settings.beam.size, " texts, and there are only ", symbols, " symbols");
+  if (const int64_t made = std::min(symbols, known.value_or(symbols)); settings.beam.size > made)
+    return inputError("a beam search goes on with ", settings.beam.size, " texts, and there are only ", made, " symbols");
   auto layout = KeptRows::of(*single, walked().shape[0], walked().axes[0]);
   if (!layout.ok())
     return layout.status();
@@ -241,6 +241,8 @@ Status Search::readLogProbabilities(const Context &context) {
     double *to = logProbabilities.data() + beam * count;
     runtime::withReal(output.type,
                       [&]<typename Real>(Real) { std::copy_n(static_cast<const Real *>(*values) + first, count, to); });
+    if (known)
+      std::fill(to + std::min(count, static_cast<size_t>(*known)), to + count, -INFINITY);
     const double normalizer = logSumExp(to, count);
     if (!std::isfinite(normalizer))
       return Status(runtime::ErrorKind::Numeric,

@@ -36,6 +36,8 @@ public:
   std::optional<int64_t> mostPrompt() const;
   /// Symbols that sequences may have that come again, instead of those of the settings.
   void exempt(std::vector<int32_t> symbols) { settings.beam.except = std::move(symbols); }
+  /// Texts are made of the first `count` symbols alone: a model's table may be larger than the vocabulary.
+  void keepTo(int64_t count) { known = count; }
   /// From now on each symbol is drawn, instead of searched for; `method.greedy`: it is the most probable one.
   Status draw(const Method &method, uint64_t seed);
   /// Per text its hypotheses, best first.
@@ -69,6 +71,7 @@ private:
   std::shared_ptr<runtime::ThreadPool> pool;
   Settings settings;
   size_t walkedInput = 0;
+  std::optional<int64_t> known; // symbols that may be made; all
   // Of the batch under way.
   std::unique_ptr<runtime::Context> single; // one symbol per call and row, and the mask where it is fed
   std::optional<KeptRows> kept;

@@ -77,8 +77,11 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
   return settings;
 }
 
-Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &model, const runtime::Parameters &parameters) {
+/// `isKnown`: it was given, or a run or the weights have it, where else bytes are a guess.
+Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &model, const runtime::Parameters &parameters,
+                                         bool &isKnown) {
   data::Vocabulary vocabulary = data::Vocabulary::bytes(false);
+  isKnown = true;
   if (!options.vocabulary.empty()) {
     Status status = data::Vocabulary::read(options.vocabulary, "", vocabulary);
     return status.ok() ? Expected<data::Vocabulary>(std::move(vocabulary)) : status;
@@ -86,6 +89,7 @@ Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &mo
   auto known = vocabularyOf(model, options.weights, parameters);
   if (!known.ok())
     return known.status();
+  isKnown = known->has_value();
   return *known ? std::move(**known) : vocabulary;
 }
 
@@ -107,14 +111,15 @@ Status run(Options &options) {
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
-  auto vocabulary = vocabularyFor(options, *model, **parameters);
+  bool isKnown = false;
+  auto vocabulary = vocabularyFor(options, *model, **parameters, isKnown);
   if (!vocabulary.ok())
     return vocabulary.status();
   auto pool = runtime::ThreadPool::create(options.model.threads);
   if (!pool.ok())
     return pool.status();
   if (settings->searches)
-    return generateTexts({*parameters, *pool, *settings, *vocabulary, prompt}, options.texts);
+    return generateTexts({*parameters, *pool, *settings, *vocabulary, isKnown, prompt}, options.texts);
   if (Status status = checkNoTexts(options.texts); status.failed())
     return status;
   auto generator = generate::Generator::create(*parameters, *settings, *vocabulary, *pool);

@@ -47,7 +47,8 @@ private:
   Status readStart();
   Status readPrompts(const TensorInfo &text);
   Status runBatch(generate::Search &search, int64_t first, int64_t count);
-  Status print(const std::vector<std::vector<Hypothesis>> &texts, const std::vector<std::vector<int32_t>> &begun) const;
+  Status print(const std::vector<std::vector<Hypothesis>> &texts, const std::vector<std::vector<int32_t>> &begun);
+  std::string lineOf(std::string text);
   std::string textOf(const std::vector<int32_t> &symbols, int32_t previous) const;
 
   TextsRequest request;
@@ -59,6 +60,7 @@ private:
   std::map<std::string, bool> hasRows;
   std::vector<std::vector<int32_t>> prompts; // of each text, or one of all
   int64_t total = 1;
+  uint64_t broken = 0; // texts with ends of lines in them
 };
 
 /// The numbers of the symbols that the settings name.
@@ -185,14 +187,24 @@ std::string Texts::textOf(const std::vector<int32_t> &symbols, int32_t previous)
   return text;
 }
 
-Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts, const std::vector<std::vector<int32_t>> &begun) const {
+/// Of several texts each is one line.
+std::string Texts::lineOf(std::string text) {
+  const auto isEnd = [](char c) { return c == '\n' || c == '\r'; };
+  if (total == 1 || std::none_of(text.begin(), text.end(), isEnd))
+    return text;
+  ++broken;
+  std::replace_if(text.begin(), text.end(), isEnd, ' ');
+  return text;
+}
+
+Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts, const std::vector<std::vector<int32_t>> &begun) {
   std::string lines;
   for (size_t number = 0; number < texts.size(); ++number) {
     const std::vector<Hypothesis> &found = texts[number];
     const int32_t last = begun[number].back(), size = static_cast<int32_t>(request.vocabulary.size());
     const int32_t previous = last < size && request.vocabulary.isSpecial(last) ? -1 : last; // marks are no text to go on from
     if (!options.json) {
-      lines += textOf(found[0].symbols, previous) + "\n";
+      lines += lineOf(textOf(found[0].symbols, previous)) + "\n";
       continue;
     }
     std::string list;
@@ -252,10 +264,15 @@ Status Texts::run() {
   auto search = generate::Search::create(request.parameters, request.settings, request.pool);
   if (!search.ok())
     return search.status();
+  if (request.isKnown)
+    (*search)->keepTo(request.vocabulary.size());
   Status status = readInputs(**search);
   const int64_t batch = options.batch.value_or(kBatch);
   for (int64_t first = 0; first < total && status.ok(); first += batch)
     status = runBatch(**search, first, std::min(batch, total - first));
+  if (broken > 0)
+    note(concat("note: ", runtime::counted(broken, "text"), broken == 1 ? " has" : " have",
+                " ends of lines, which are blanks here; --json has them as they are"));
   return status;
 }
 

@@ -24,6 +24,7 @@ struct TextsRequest {
   std::shared_ptr<runtime::ThreadPool> pool;
   generate::Settings settings;
   const data::Vocabulary &vocabulary;
+  bool isKnown;       // the vocabulary is that of the model: texts are made of its symbols alone
   std::string prompt; // empty: the start of the settings
 };
 /// Prints one line per text, or with --json an object with symbols, scores and all hypotheses.
