@@ -13,6 +13,23 @@ using namespace tenon;
 
 bool NormalizeOp::isSavedNarrow(Value value) { return value == getX() || value == getY(); }
 bool ReduceOp::readsRounded() { return getKind() == Reduction::sum; }
+
+namespace {
+/// Whether what is read element by element here are windows: a row of few places, each of which the next rows have, too.
+bool readsWindows(Value x, int depth = 0) {
+  Operation *op = x.getDefiningOp();
+  if (isa_and_nonnull<WindowOp>(op))
+    return true;
+  constexpr int kDeepest = 8;
+  return isa_and_nonnull<ElementOpInterface>(op) && depth < kDeepest &&
+         llvm::any_of(op->getOperands(), [&](Value each) { return isa<RankedTensorType>(each.getType()) && readsWindows(each, depth + 1); });
+}
+} // namespace
+
+/// Places of windows are summed for many windows at once, one after the other.
+bool ReduceOp::isRowResult(unsigned) {
+  return getDims().back() + 1 == getX().getType().getRank() && !readsWindows(getX());
+}
 bool ReduceOp::isReduction() { return getKind() == Reduction::sum; }
 
 // ---- rows

@@ -84,7 +84,7 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMem
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = Tenon_ElementCost<"kCostOfRow">.method # [{
-    bool isRowResult(unsigned) { return getDims().back() + 1 == getX().getType().getRank(); }
+    bool isRowResult(unsigned);
   }];
 }
 def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType, Tenon_ReadsMemory,
