@@ -15,21 +15,23 @@ bool NormalizeOp::isSavedNarrow(Value value) { return value == getX() || value =
 bool ReduceOp::readsRounded() { return getKind() == Reduction::sum; }
 
 namespace {
-/// Whether what is read element by element here are windows: a row of few places, each of which the next rows have, too.
-bool readsWindows(Value x, int depth = 0) {
-  Operation *op = x.getDefiningOp();
-  if (isa_and_nonnull<WindowOp>(op))
-    return true;
+/// Whether the last dimension of x, computed element by element, is that of the places in windows: few, and those of the next
+/// window for the most part.
+bool endsInPlaces(Value x, int depth = 0) {
   constexpr int kDeepest = 8;
-  return isa_and_nonnull<ElementOpInterface>(op) && depth < kDeepest &&
-         llvm::any_of(op->getOperands(), [&](Value each) { return isa<RankedTensorType>(each.getType()) && readsWindows(each, depth + 1); });
+  const auto type = dyn_cast<RankedTensorType>(x.getType());
+  auto op = x.getDefiningOp<ElementOpInterface>();
+  if (!type || !op || depth == kDeepest || op.elementCost() >= kCostOfRow)
+    return false;
+  if (auto window = dyn_cast<WindowOp>(*op))
+    return window.placeDim(window.getDims().size() - 1) + 1 == type.getRank();
+  return op->getNumResults() == 1 &&
+         llvm::any_of(op->getOperands(), [&](Value each) { return each.getType() == type && endsInPlaces(each, depth + 1); });
 }
 } // namespace
 
-/// Places of windows are summed for many windows at once, one after the other.
-bool ReduceOp::isRowResult(unsigned) {
-  return getDims().back() + 1 == getX().getType().getRank() && !readsWindows(getX());
-}
+/// The places of a window are not one row: they are taken one after the other, of many windows at once.
+bool ReduceOp::isRowResult(unsigned) { return getDims().back() + 1 == getX().getType().getRank() && !endsInPlaces(getX()); }
 bool ReduceOp::isReduction() { return getKind() == Reduction::sum; }
 
 // ---- rows

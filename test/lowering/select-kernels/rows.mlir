@@ -87,3 +87,37 @@ func.func @added(%x: tensor<5x8xf32>, %w: tensor<5x8xf32>) attributes {tenon.kin
   tenon.output 0 "y", %s : tensor<5x8xf32>
   return
 }
+
+// The places of windows are no row: many windows are reduced at once, place after place.
+// CHECK-LABEL: func.func @places(
+// CHECK: tenon.nest
+// CHECK-NEXT: ^bb0(%{{.*}}: index):
+// CHECK: tenon.each
+// CHECK: tenon.fold max
+// CHECK: tenon.put 0
+// CHECK: tenon.nest
+// CHECK-NEXT: ^bb0(%{{.*}}: index):
+// CHECK: tenon.each
+// CHECK: tenon.fold sum
+// CHECK: tenon.put 0
+func.func @places(%x: tensor<4x16xf32>, %w: tensor<3xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %u = tenon.window %x [1] stride [2] dilation [1] pad [1] divisor [1] fill 0.0 : tensor<4x16xf32> -> tensor<4x8x3xf32>
+  %b = tenon.broadcast %w [2] : tensor<3xf32> -> tensor<4x8x3xf32>
+  %v = tenon.mul %u, %b : tensor<4x8x3xf32>
+  %m = tenon.reduce max %u [2] : tensor<4x8x3xf32> -> tensor<4x8xf32>
+  %y = tenon.reduce sum %v [2] : tensor<4x8x3xf32> -> tensor<4x8xf32>
+  tenon.output 0 "m", %m : tensor<4x8xf32>
+  tenon.output 1 "y", %y : tensor<4x8xf32>
+  return
+}
+// Windows of whole rows end in a row.
+// CHECK-LABEL: func.func @windows_of_rows(
+// CHECK: tenon.nest
+// CHECK-NOT: tenon.each
+// CHECK: tenon.fold sum
+func.func @windows_of_rows(%x: tensor<8x16xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %u = tenon.window %x [0] stride [1] dilation [1] pad [1] divisor [1] fill 0.0 : tensor<8x16xf32> -> tensor<8x3x16xf32>
+  %y = tenon.reduce sum %u [1, 2] : tensor<8x3x16xf32> -> tensor<8xf32>
+  tenon.output 0 "y", %y : tensor<8xf32>
+  return
+}
