@@ -29,8 +29,10 @@ public:
     perRow = std::max<int64_t>(0, rowLength - ahead) / binding.T;
     places = tokens.size() - ahead;
     rows = {places, binding.B};
-    if (settings.evaluation && tokens.size() > 1)
-      return {};
+    if (settings.evaluation)
+      return tokens.size() > 1
+                 ? Status()
+                 : inputError("the text has ", runtime::counted(tokens.size(), "symbol"), ", and an evaluation needs 2");
     if (perRow < 1 || (blocks() && perRow < binding.B))
       return inputError("the text has " + std::to_string(tokens.size()) + " symbols, which is less than the " +
                         std::to_string(blocks() ? binding.B * binding.T + ahead : binding.B * (binding.T + ahead)) +

@@ -62,9 +62,9 @@ std::string resumedText(uint64_t step, uint64_t total, bool stoppedEarly) {
   if (stoppedEarly)
     return "the run has stopped early (stop = patience(..)): nothing is left to train; a specification with a larger patience "
            "goes on";
-  return total > 0 && step >= total
-             ? concat("the run has ", step, " steps already, ", total, " are asked for (--steps): nothing is left to train")
-             : concat("going on from step ", step);
+  return total > 0 && step >= total ? concat("the run has ", step, " steps already, and ", total,
+                                             " are asked for: nothing is left to train; --steps N asks for more")
+                                    : concat("going on from step ", step);
 }
 
 std::string skippedText(const std::optional<double> &usedScale, const std::optional<double> &nextScale,

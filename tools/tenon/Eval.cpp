@@ -3,6 +3,7 @@
 #include "runtime/train/Evaluate.h"
 #include "tools/tenon/Answers.h"
 #include "tools/tenon/EvalMeasures.h"
+#include "tools/tenon/Predictions.h"
 #include "tools/tenon/Say.h"
 #include <cmath>
 #include <cstdio>
@@ -15,11 +16,11 @@ namespace {
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string text, vocabulary, predictions;
+  std::string text, vocabulary;
+  PredictionOptions predictions;
   train::DataOverrides data; // --data
   uint64_t batches = 0;
   int64_t stride = 0;
-  std::optional<double> noneAbove;   // --no-answer-above
   std::vector<std::string> measures; // --measure
   bool json = false;
 };
@@ -110,8 +111,8 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
     recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
   }
   if (recipe.ok() && !recipe->valid)
-    return usageError("nothing is held out ", model.run ? "in this run" : "by this recipe",
-                      "; pass --text FILE, or --data for files of inputs");
+    return usageError("nothing is held out ", model.run ? "in this run" : "by this recipe", "; pass ",
+                      recipe->allTasks()[0].data.texts.empty() ? "--data NAME=FILE, or the folder of such files" : "--text FILE");
   if (const std::string others = recipe.ok() ? train::sourcesNotGiven(settings.data, *recipe->valid) : ""; !others.empty())
     note(concat("note: the files of ", others, " stay those of the recipe"));
   part = settings.data.whole     ? Part{"given", "all of the data given"}
@@ -188,6 +189,7 @@ void print(const std::vector<train::TaskEvaluation> &results, const Part &part, 
 struct Judged {
   train::Evaluation evaluation;
   std::optional<Answers> answers;
+  std::string rows; // of --predictions
 };
 
 /// SQuAD's exact match and F1 of the answers, as numbers among the others.
@@ -232,42 +234,36 @@ Expected<Judged> evaluateTask(const train::TaskRecipe &recipe, const Options &op
   auto evaluation = train::evaluate(*context, *feeder, options.batches, nullptr);
   if (evaluation.failed())
     return evaluation.status();
-  Judged judged{evaluation.take(), std::nullopt};
+  Judged judged{evaluation.take(), std::nullopt, {}};
   if (status = addMeasures(measures, recipe, *task, *context, pool, judged.evaluation); status.failed())
     return status;
+  if (areOfRows(options.predictions, recipe)) {
+    auto rows = predictRows(options.predictions, recipe, *task, *context, pool);
+    if (rows.failed())
+      return rows.status();
+    judged.rows = rows.take();
+  }
   if (task->spans() && options.batches == 0) {
-    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id, options.noneAbove.value_or(0));
+    auto answers = findAnswers(*task, *context, parameters, pool, recipe.id, options.predictions.noneAbove.value_or(0));
     if (answers.failed())
       return answers.status();
     judged.answers = answers.take();
     if (judged.answers)
       addAnswers(judged);
-    if (options.noneAbove && judged.answers && !judged.answers->result.hasUnanswered)
+    if (options.predictions.noneAbove && judged.answers && !judged.answers->result.hasUnanswered)
       note("note: --no-answer-above changes nothing: each question has an answer");
-    else if (options.noneAbove && !judged.answers)
+    else if (options.predictions.noneAbove && !judged.answers)
       note("note: --no-answer-above changes nothing: no entry has outputs `first` and `last`");
   }
   return judged;
 }
 
-/// Before anything is computed: whether there can be answers to write.
-Status checkPredictions(const Options &options, const train::Recipe &recipe) {
-  bool asks = false;
-  for (const train::TaskRecipe &task : recipe.allTasks())
-    asks |= task.valid && task.valid->name == "squad";
-  const bool given = !options.predictions.empty() || options.noneAbove;
-  if (options.noneAbove && !std::isfinite(*options.noneAbove))
-    return usageError("--no-answer-above takes a finite number");
-  return !given || (asks && options.batches == 0)
-             ? Status()
-             : usageError(options.predictions.empty() ? "--no-answer-above" : "--predictions",
-                          " is for recipes with the data task squad, without --batches");
-}
-
 /// Writes what --predictions asks for.
-Status savePredictions(const std::string &path, const std::optional<Answers> &answers) {
+Status savePredictions(const std::string &path, const std::optional<Answers> &answers, const std::string &rows) {
   if (path.empty())
     return {};
+  if (!rows.empty())
+    return runtime::replaceFile(path, rows);
   if (!answers)
     return usageError("--predictions needs an entry with outputs `first` and `last`, which say where answers stand");
   return runtime::replaceFile(path, answers->predictions);
@@ -308,7 +304,8 @@ Status run(Options &options) {
   auto recipe = recipeFor(options, *model, part);
   if (!recipe.ok())
     return recipe.status();
-  if (Status status = checkPredictions(options, *recipe); status.failed())
+  if (Status status = checkPredictions(options.predictions, options.batches > 0, *recipe, model->artifact->manifest());
+      status.failed())
     return status;
   auto measures = measuresFor(options, *recipe, model->artifact->manifest());
   if (!measures.ok())
@@ -330,6 +327,7 @@ Status run(Options &options) {
     return pool.status();
   std::vector<train::TaskEvaluation> results;
   std::optional<Answers> answers;
+  std::string rows;
   noteLeftOut(options, *recipe, model->artifact->manifest());
   for (const train::TaskRecipe &task : recipe->allTasks())
     if (task.valid) {
@@ -338,11 +336,12 @@ Status run(Options &options) {
         return result.status();
       if (result->answers)
         answers = std::move(result->answers);
+      rows += result->rows;
       results.push_back({task.name, std::move(result->evaluation)});
     }
   results = train::nameNumbers(std::move(results));
   print(results, part, options.json);
-  if (Status status = savePredictions(options.predictions, answers); status.failed())
+  if (Status status = savePredictions(options.predictions.path, answers, rows); status.failed())
     return status;
   for (const train::TaskEvaluation &each : results) {
     if (const std::string text = each.evaluation.perBatchNote(); !text.empty())
@@ -378,14 +377,7 @@ void addEval(CLI::App &app, int &exitCode) {
                    "what is no mean over rows, of an output (default: logits): span_f1 of tags B-X, I-X, O; spearman and pearson "
                    "of it and the input score")
       ->type_name("NAME[=OUTPUT]");
-  command->add_option("--predictions", options->predictions, "of questions (squad): the answers, as one JSON object by their ids")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--no-answer-above", options->noneAbove,
-          "of questions (squad) some of which have no answer: by how much the score of there being none must exceed that "
-          "of the best answer (default: 0)")
-      ->type_name("X");
+  addPredictionOptions(*command, options->predictions);
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
   onRun(*command, exitCode, [options] { return run(*options); });

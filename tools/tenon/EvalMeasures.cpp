@@ -1,7 +1,7 @@
 #include "tools/tenon/EvalMeasures.h"
 #include "runtime/base/Convert.h"
 #include "runtime/data/Measures.h"
-#include "tools/tenon/Call.h"
+#include "tools/tenon/AllRows.h"
 #include <algorithm>
 #include <numeric>
 
@@ -22,48 +22,12 @@ bool hasLabels(const Measure &measure, const train::TaskRecipe &task, const runt
   return task.valid && entry && entry->inputIndex(labelOf(measure)) >= 0 && (!isOfSpans(measure) || task.valid->name == "tags");
 }
 
-/// The entry that puts it out without walking from place to place, or null.
-const EntryInfo *entryOf(const Measure &measure, const runtime::Manifest &manifest) {
-  for (const EntryInfo &entry : manifest.entries)
-    if (entry.kind == EntryInfo::Kind::Out && entry.walk.empty() && !entry.prepares && entry.outputIndex(measure.output) >= 0)
-      return &entry;
-  return nullptr;
-}
-
-std::string outputNames(const runtime::Manifest &manifest) {
-  std::string names;
-  for (const EntryInfo &entry : manifest.entries)
-    for (const runtime::TensorInfo &output : entry.outputs)
-      if (entry.kind == EntryInfo::Kind::Out && entry.walk.empty() && !entry.prepares)
-        names += concat(names.empty() ? "" : ", ", output.name);
-  return names;
-}
-
 /// What is right, row by row: the score, or the tags of the words that count and where these stand in a row.
 struct Labels {
   std::vector<double> scores;
   std::vector<std::vector<int32_t>> tags;
   std::vector<std::vector<size_t>> places;
 };
-
-/// Values of an input of the evaluation, in memory of their own: the entry that is measured does not read labels.
-struct OwnTensor {
-  std::vector<double> room; // eight bytes are enough for an element of each type
-  data::InputTensor tensor;
-  OwnTensor(const std::string &name, runtime::DataType type, const std::vector<int64_t> &shape, int64_t bound) {
-    tensor.name = name;
-    tensor.type = type;
-    tensor.shape = shape;
-    tensor.bound = bound;
-    room.resize(static_cast<size_t>(tensor.elements()));
-    tensor.data = room.data();
-  }
-};
-
-int64_t countOf(const data::DataTask &task, uint64_t batch, int64_t rows) {
-  const int64_t valid = task.validRows(batch);
-  return valid < 0 ? rows : std::min(valid, rows);
-}
 
 /// The labels of all rows: those of words, whose `weight` is not 0, or numbers.
 Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const runtime::Context &evaluation) {
@@ -87,7 +51,7 @@ Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const 
   for (uint64_t batch = 0; batch < task.evaluationBatches(); ++batch) {
     if (Status status = task.fillEvaluation(batch, tensors); status.failed())
       return status;
-    for (size_t row = 0; row < static_cast<size_t>(countOf(task, batch, bound.shape[0])); ++row) {
+    for (size_t row = 0; row < static_cast<size_t>(countedRows(task, batch, bound.shape[0])); ++row) {
       if (!spans) {
         labels.scores.push_back(label.room[row]);
         continue;
@@ -103,14 +67,6 @@ Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const 
   }
   return labels;
 }
-
-/// The values of the output for all rows, of `width` numbers each.
-struct Found {
-  std::vector<double> values;
-  std::vector<int64_t> shape; // of a batch
-  runtime::DataType type = runtime::DataType::F32;
-  size_t width = 0;
-};
 
 /// The rows come first, and of tags the places behind them, as in the input of the labels: what a model computes may have its
 /// axes in another order.
@@ -129,36 +85,7 @@ Status checkAxes(const Measure &measure, const runtime::Context &evaluation, con
                     measure.output, "' has [", axes, "]; declare it so (let ", measure.output, ": [", wanted[0], ", ..] = ..)");
 }
 
-Expected<Found> runAll(const Measure &measure, const train::TaskRecipe &recipe, data::DataTask &task,
-                       const runtime::Context &evaluation, const std::shared_ptr<runtime::ThreadPool> &pool) {
-  const EntryInfo &entry = *entryOf(measure, evaluation.parameters()->manifest());
-  const int output = entry.outputIndex(measure.output);
-  if (Status status = checkAxes(measure, evaluation, entry.outputs[static_cast<size_t>(output)]); status.failed())
-    return status;
-  std::unique_ptr<runtime::Context> context;
-  std::unique_ptr<train::Feeder> feeder;
-  Status status = train::makeContext(evaluation.parameters(), entry.name, inputSizes(evaluation), pool, context);
-  if (status.ok())
-    status = train::Feeder::create(*context, task, feeder, recipe.id);
-  if (status.failed())
-    return status;
-  const BoundTensor &bound = context->outputs()[static_cast<size_t>(output)];
-  Found found{{}, bound.shape, bound.type, 0};
-  for (uint64_t batch = 0; batch < task.evaluationBatches() && status.ok(); ++batch) {
-    status = feeder->fillEvaluation(batch);
-    if (status.ok())
-      status = context->run();
-    auto values = status.ok() ? outputNumbers(*context, output) : Expected<std::vector<double>>(status);
-    if (values.failed())
-      return values.status();
-    found.width = values->size() / static_cast<size_t>(bound.shape[0]);
-    const auto rows = static_cast<size_t>(countOf(task, batch, bound.shape[0]));
-    found.values.insert(found.values.end(), values->begin(), values->begin() + static_cast<std::ptrdiff_t>(rows * found.width));
-  }
-  return found;
-}
-
-Status addCorrelation(const Measure &measure, const Labels &labels, const Found &found, train::Evaluation &result) {
+Status addCorrelation(const Measure &measure, const Labels &labels, const AllRows &found, train::Evaluation &result) {
   if (found.width != 1)
     return inputError("--measure ", measure.name, " takes one number for each row, and the output '", measure.output, "' has ",
                       found.width, "; give the model an output that is the score, and name it by --measure ", measure.name,
@@ -170,7 +97,7 @@ Status addCorrelation(const Measure &measure, const Labels &labels, const Found 
 }
 
 /// The tags of the words of a row: the output itself, or its highest score for each word, of equal ones the first.
-std::vector<int32_t> foundTags(const Found &found, const std::vector<size_t> &places, size_t row) {
+std::vector<int32_t> foundTags(const AllRows &found, const std::vector<size_t> &places, size_t row) {
   const size_t classes = found.shape.size() == 3 ? static_cast<size_t>(found.shape[2]) : 1;
   std::vector<int32_t> tags;
   for (size_t place : places) {
@@ -183,7 +110,7 @@ std::vector<int32_t> foundTags(const Found &found, const std::vector<size_t> &pl
 }
 
 Status addSpans(const Measure &measure, const runtime::Context &evaluation, data::SpanCounts &counts, const Labels &labels,
-                const Found &found, train::Evaluation &result) {
+                const AllRows &found, train::Evaluation &result) {
   const auto input = static_cast<size_t>(evaluation.entry().inputIndex("tag"));
   const std::vector<int64_t> &shape = evaluation.inputs()[input].shape;
   const bool isScores = runtime::isReal(found.type);
@@ -238,10 +165,10 @@ Status checkMeasures(const std::vector<Measure> &measures, const train::Recipe &
       return usageError("--measure ", measure.name,
                         isOfSpans(measure) ? " is for recipes with the data task tags, whose input 'tag' a loss or metric reads"
                                            : " compares an output with the input 'score', which no loss or metric reads");
-    if (!entryOf(measure, manifest))
+    if (!entryOfOutput(measure.output, manifest))
       return usageError("--measure ", measure.name, " compares the output '", measure.output,
                         "', which no entry has; name one by --measure ", measure.name,
-                        "=OUTPUT (there are: ", outputNames(manifest).empty() ? "none" : outputNames(manifest), ")");
+                        "=OUTPUT (there are: ", outputNames(manifest), ")");
   }
   return {};
 }
@@ -258,7 +185,11 @@ Status addMeasures(const std::vector<Measure> &measures, const train::TaskRecipe
     auto labels = readLabels(measure, task, evaluation);
     if (labels.failed())
       return labels.status();
-    auto found = runAll(measure, recipe, task, evaluation, pool);
+    const EntryInfo &entry = *entryOfOutput(measure.output, evaluation.parameters()->manifest());
+    const auto &output = entry.outputs[static_cast<size_t>(entry.outputIndex(measure.output))];
+    if (Status status = checkAxes(measure, evaluation, output); status.failed())
+      return status;
+    auto found = outputOfAllRows(measure.output, recipe, task, evaluation, pool);
     if (found.failed())
       return found.status();
     Status status = isOfSpans(measure) ? addSpans(measure, evaluation, counts, *labels, *found, result)
