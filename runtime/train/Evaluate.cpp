@@ -78,9 +78,10 @@ int64_t predictionShift(const runtime::EntryInfo &eval) {
 double Evaluation::bitsPerCharacter() const { return numbers[static_cast<size_t>(entropy)].value / M_LN2; }
 
 std::optional<double> Evaluation::perplexity() const {
-  for (const Number &number : numbers)
-    if (number.nats && !number.metric)
-      return std::exp(number.value);
+  for (const bool isMetric : {false, true})
+    for (const Number &number : numbers)
+      if (number.nats && number.metric == isMetric)
+        return std::exp(number.value);
   return std::nullopt;
 }
 

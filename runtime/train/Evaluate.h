@@ -23,7 +23,7 @@ struct Evaluation {
   std::vector<Number> numbers;
   int entropy = -1; // the number that bits per character come from; see entropyOutput
   double bitsPerCharacter() const;
-  /// exp of the first number that is a mean of cross-entropies of symbols; nullopt without one.
+  /// exp of the first number that is a mean of cross-entropies of symbols, of losses before metrics; nullopt without one.
   std::optional<double> perplexity() const;
   const Number *find(const std::string &name) const;
   uint64_t batches = 0, wholeBatches = 0;

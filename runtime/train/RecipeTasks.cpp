@@ -52,8 +52,8 @@ Status readTasks(const JsonValue &list, const runtime::Manifest &manifest, Recip
 Status applyTaskOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.text.empty() || !overrides.validText.empty() || !overrides.vocabulary.empty() || overrides.unit ||
       !overrides.files.empty() || !overrides.evaluated.empty())
-    return runtime::usageError("the recipe ", recipe.name, " has ", recipe.tasks.size(),
-                               " tasks with data of their own; --data FOLDER says where their files are");
+    return runtime::usageError(runtime::counted(recipe.tasks.size(), "task"), " with data of ",
+                               recipe.tasks.size() == 1 ? "its" : "their", " own; --data FOLDER says where the files are");
   if (overrides.validEvery)
     recipe.validEvery = *overrides.validEvery;
   for (TaskRecipe &task : recipe.tasks) {
