@@ -81,8 +81,9 @@ public:
     }
     if (binding.T > 0 && cut > 0)
       result.push_back(concat(counted(cut, "row"), " of ", path, cut == 1 ? " has" : " have", " more than the ", most(),
-                              " symbols that there is room for: the end ", settings.name == "pairs" ? "of the longer text " : "",
-                              "is cut off", isTags ? concat(", with ", counted(words, "word"), " and their tags") : ""));
+                              " symbols that there is room for: the end ",
+                              isTags || settings.name == "single" ? "" : "of the longer text ", "is cut off",
+                              isTags ? concat(", with ", counted(words, "word"), " and their tags") : ""));
     for (std::string &warning : classNotes())
       result.push_back(std::move(warning));
     return result;
