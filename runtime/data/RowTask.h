@@ -15,6 +15,7 @@ public:
   uint64_t batchesPerEpoch() const override;
   uint64_t evaluationBatches() const override { return (count + batch - 1) / batch; }
   int64_t validRows(uint64_t index) const override;
+  uint64_t evaluationRow(uint64_t place) const override { return rowAt(place); }
   Extent extent() const override { return {static_cast<int64_t>(count), static_cast<int64_t>(count), "rows"}; }
   bool resetsBefore(uint64_t) const override { return true; }
   int64_t tokensPerBatch() const override { return tokens; }

@@ -144,6 +144,8 @@ public:
   /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last
   /// that does), or into smaller ones: of validRows x validPlaces.
   virtual Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const { return fill(index, inputs); }
+  /// The row of the data, from 0 on, that an evaluation has at this place: what is held out is a choice, in an order of its own.
+  virtual uint64_t evaluationRow(uint64_t place) const { return place; }
   /// Symbols that a whole evaluation predicts or rows that it reads, and all that the data has; of tasks with random batches both
   /// are 0.
   struct Extent {

@@ -172,8 +172,9 @@ Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
     return inputError("a prompt of ", prompt, " and up to ", limit, " symbols take ", room, " places, and the entry ",
                       settings.entry, " keeps at most ", single->capacity());
   symbols = single->outputs()[0].shape[2];
-  if (const int64_t made = std::min(symbols, known.value_or(symbols)); settings.beam.size > made)
-    return inputError("a beam search goes on with ", settings.beam.size, " texts, and there are only ", made, " symbols");
+  if (settings.beam.size > madeSymbols())
+    return inputError("a beam search goes on with ", settings.beam.size, " texts, and there are only ", madeSymbols(),
+                      " symbols");
   auto layout = KeptRows::of(*single, walked().shape[0], walked().axes[0]);
   if (!layout.ok())
     return layout.status();
@@ -241,8 +242,7 @@ Status Search::readLogProbabilities(const Context &context) {
     double *to = logProbabilities.data() + beam * count;
     runtime::withReal(output.type,
                       [&]<typename Real>(Real) { std::copy_n(static_cast<const Real *>(*values) + first, count, to); });
-    if (known)
-      std::fill(to + std::min(count, static_cast<size_t>(*known)), to + count, -INFINITY);
+    std::fill(to + madeSymbols(), to + count, -INFINITY);
     const double normalizer = logSumExp(to, count);
     if (!std::isfinite(normalizer))
       return Status(runtime::ErrorKind::Numeric,
@@ -326,8 +326,8 @@ Expected<std::vector<std::vector<Hypothesis>>> Search::run(const SearchInputs &i
     return inputError(inputs.texts, " texts, and ", inputs.prompts.size(), " to begin with");
   rowOf.assign(static_cast<size_t>(inputs.texts * settings.beam.size), 0);
   Status status = makeContexts(inputs, *limit);
-  if (status.ok() && settings.stopSymbol && *settings.stopSymbol >= symbols)
-    status = inputError("stop = ", *settings.stopSymbol, ": the model knows ", symbols, " symbols");
+  if (status.ok() && settings.stopSymbol && *settings.stopSymbol >= madeSymbols())
+    status = inputError("stop = ", *settings.stopSymbol, ": texts are made of ", madeSymbols(), " symbols");
   if (status.ok() && settings.feedsMask && *settings.maskSymbol >= symbols)
     status = inputError("mask = ", *settings.maskSymbol, ": the model knows ", symbols, " symbols");
   for (int32_t symbol : settings.beam.except)

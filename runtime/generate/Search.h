@@ -54,6 +54,7 @@ private:
   int64_t placesPerSymbol() const { return settings.feedsMask ? 2 : 1; }
   /// Places behind a prompt: the last symbol is not fed, and behind the one before it there may be a mask.
   int64_t placesBehind(int64_t limit) const { return std::max<int64_t>(limit - 1, 0) + placesPerSymbol() - 1; }
+  int64_t madeSymbols() const { return std::min(symbols, known.value_or(symbols)); }
   std::optional<int64_t> boundSize(const std::string &axis) const;
   runtime::Expected<int64_t> limitFor(const std::map<std::string, int64_t> &dims) const;
   Status makeContexts(const SearchInputs &inputs, int64_t limit);
@@ -71,7 +72,7 @@ private:
   std::shared_ptr<runtime::ThreadPool> pool;
   Settings settings;
   size_t walkedInput = 0;
-  std::optional<int64_t> known; // symbols that may be made; all
+  std::optional<int64_t> known; // symbols that may be made; all of the model's
   // Of the batch under way.
   std::unique_ptr<runtime::Context> single; // one symbol per call and row, and the mask where it is fed
   std::optional<KeptRows> kept;

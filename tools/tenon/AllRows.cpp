@@ -43,7 +43,7 @@ Expected<AllRows> outputOfAllRows(const std::string &name, const train::TaskReci
   if (status.failed())
     return status;
   const runtime::BoundTensor &bound = context->outputs()[static_cast<size_t>(output)];
-  AllRows found{{}, bound.shape, bound.type, 0};
+  AllRows found{{}, bound.shape, entry.outputs[static_cast<size_t>(output)].axes, bound.type, 0};
   for (uint64_t batch = 0; batch < task.evaluationBatches() && status.ok(); ++batch) {
     status = feeder->fillEvaluation(batch);
     if (status.ok())

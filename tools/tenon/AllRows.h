@@ -27,10 +27,11 @@ struct OwnTensor {
   }
 };
 
-/// The values of an output, `width` numbers for each row, in the order of the data.
+/// The values of an output, `width` numbers for each row, in the order of the evaluation.
 struct AllRows {
   std::vector<double> values;
-  std::vector<int64_t> shape; // of a batch
+  std::vector<int64_t> shape;    // of a batch
+  std::vector<std::string> axes; // of the shape
   runtime::DataType type = runtime::DataType::F32;
   size_t width = 0;
 };

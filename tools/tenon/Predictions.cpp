@@ -3,6 +3,7 @@
 #include "tools/tenon/AllRows.h"
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace tenon::driver {
 
@@ -15,27 +16,36 @@ bool hasRows(const train::TaskRecipe &task) {
   return task.valid && std::find(std::begin(names), std::end(names), task.valid->name) != std::end(names);
 }
 
+/// The axes of the rows of an evaluation, and of tags those of the places in them, as the first of its inputs that has them: what
+/// a model computes may have its axes in another order.
+std::vector<std::string> axesOfRows(const data::DataTask &task, const runtime::Context &evaluation, bool areTags) {
+  for (const runtime::TensorInfo &input : evaluation.entry().inputs)
+    if (!task.isFixed(input.name) && input.axes.size() >= (areTags ? 2 : 1))
+      return {input.axes.begin(), input.axes.begin() + (areTags ? 2 : 1)};
+  return {};
+}
+
 /// The lines of the rows of one output.
 class Rows {
 public:
   Rows(const std::string &output, const AllRows &found, const std::vector<std::string> &names)
       : output(output), found(found), names(names) {}
 
-  std::string line(size_t row) const {
+  std::string said(size_t row) const {
     const double *values = found.values.data() + row * found.width;
     if (!runtime::isReal(found.type))
-      return concat("{\"label\": ", labelOf(static_cast<size_t>(values[0])), "}\n");
+      return concat("\"label\": ", labelOf(static_cast<size_t>(values[0])));
     if (found.width == 1)
-      return concat("{\"score\": ", numberOf(values[0]), "}\n");
+      return concat("\"score\": ", numberOf(values[0]));
     std::string scores;
     for (size_t i = 0; i < found.width; ++i)
       scores += concat(i ? ", " : "", names.empty() ? "" : keyOf(i) + ": ", numberOf(values[i]));
-    return concat("{\"label\": ", labelOf(bestOf(values, found.width)), ", \"scores\": ", names.empty() ? "[" : "{", scores,
-                  names.empty() ? "]" : "}", "}\n");
+    return concat("\"label\": ", labelOf(bestOf(values, found.width)), ", \"scores\": ", names.empty() ? "[" : "{", scores,
+                  names.empty() ? "]" : "}");
   }
 
   /// `places`: those of the words.
-  std::string lineOfTags(size_t row, const std::vector<size_t> &places) const {
+  std::string saidOfTags(size_t row, const std::vector<size_t> &places) const {
     const bool isReal = runtime::isReal(found.type);
     const size_t classes = isReal ? static_cast<size_t>(found.shape[2]) : 1;
     std::string tags;
@@ -43,20 +53,24 @@ public:
       const double *values = found.values.data() + row * found.width + place * classes;
       tags += concat(tags.empty() ? "" : ", ", labelOf(isReal ? bestOf(values, classes) : static_cast<size_t>(values[0])));
     }
-    return concat("{\"tags\": [", tags, "]}\n");
+    return concat("\"tags\": [", tags, "]");
   }
 
-  Status check(bool areTags) const {
-    const size_t rank = found.shape.size(), wanted = areTags ? 2 : 1, ofScores = wanted + (runtime::isReal(found.type) ? 1 : 0);
-    const bool isScore = !areTags && found.width == 1;
-    if (isScore || rank == ofScores)
+  /// `axes`: of the rows, and of tags of their places.
+  Status check(const std::vector<std::string> &axes) const {
+    const bool areTags = axes.size() == 2, isReal = runtime::isReal(found.type);
+    const size_t rank = axes.size() + (isReal ? 1 : 0);
+    const bool areFirst = found.axes.size() >= axes.size() && std::equal(axes.begin(), axes.end(), found.axes.begin());
+    if (areFirst && (found.shape.size() == rank || (!areTags && isReal && found.width == 1)))
       return {};
-    std::string shape;
-    for (int64_t size : found.shape)
-      shape += concat(shape.empty() ? "" : ", ", size);
+    std::string own, wanted;
+    for (const std::string &axis : found.axes)
+      own += concat(own.empty() ? "" : ", ", axis);
+    for (const std::string &axis : axes)
+      wanted += axis + ", ";
     return inputError("--predictions takes scores of classes, or whole numbers that are classes, for each ",
-                      areTags ? "place of each row" : "row", areTags ? "" : ", or a number", ", and the output '", output,
-                      "' has the shape [", shape, "]; name another by --predicted OUTPUT");
+                      areTags ? "place of each row" : "row", areTags ? "" : ", or a number", ", [", wanted,
+                      "..], and the output '", output, "' has the axes [", own, "]; name another by --predicted OUTPUT");
   }
 
 private:
@@ -177,25 +191,24 @@ bool areOfRows(const PredictionOptions &options, const train::TaskRecipe &recipe
 Expected<std::string> predictRows(const PredictionOptions &options, const train::TaskRecipe &recipe, data::DataTask &task,
                                   const runtime::Context &evaluation, const std::shared_ptr<runtime::ThreadPool> &pool) {
   const bool areTags = recipe.valid->name == kTags;
+  const std::vector<std::string> axes = axesOfRows(task, evaluation, areTags);
   auto found = outputOfAllRows(options.output, recipe, task, evaluation, pool);
   if (found.failed())
     return found.status();
   const std::vector<std::string> names = namesOf(task, areTags);
   const Rows rows(options.output, *found, names);
-  if (Status status = rows.check(areTags); status.failed())
+  if (Status status = rows.check(axes); status.failed())
     return status;
-  std::string lines;
-  if (!areTags) {
-    for (size_t row = 0; row < found->values.size() / std::max<size_t>(found->width, 1); ++row)
-      lines += rows.line(row);
-    return lines;
-  }
-  auto places = placesOfWords(task, found->shape[0], found->shape[1]);
+  auto places = areTags ? placesOfWords(task, found->shape[0], found->shape[1]) : std::vector<std::vector<size_t>>();
   if (places.failed())
     return places.status();
-  for (size_t row = 0; row < places->size(); ++row)
-    lines += rows.lineOfTags(row, (*places)[row]);
-  return lines;
+  std::map<uint64_t, std::string> lines; // by the number of the row
+  for (size_t row = 0; row < found->values.size() / std::max<size_t>(found->width, 1); ++row)
+    lines[task.evaluationRow(row)] = areTags ? rows.saidOfTags(row, (*places)[row]) : rows.said(row);
+  std::string text;
+  for (const auto &[row, said] : lines)
+    text += concat("{\"row\": ", row + 1, ", ", said, "}\n");
+  return text;
 }
 
 } // namespace tenon::driver

@@ -18,9 +18,9 @@ Status checkPredictions(PredictionOptions &options, bool isPart, const train::Re
 
 /// Whether they are those of rows: questions have answers (Answers.h).
 bool areOfRows(const PredictionOptions &options, const train::TaskRecipe &recipe);
-/// A JSON object in a line for each row, in the order of the data: of scores of classes the best one and all of them, of a number
-/// that number, of words with tags these. Binds `task` to the entry of the output, whose dims are those of `evaluation`. An input
-/// error where the output is none of these.
+/// A JSON object in a line for each row, in the order of the data, with its number there from 1 on: of scores of classes the best
+/// one and all of them, of a number that number, of words with tags these. Binds `task` to the entry of the output, whose dims
+/// are those of `evaluation`. An input error where the output is none of these.
 Expected<std::string> predictRows(const PredictionOptions &options, const train::TaskRecipe &recipe, data::DataTask &task,
                                   const runtime::Context &evaluation, const std::shared_ptr<runtime::ThreadPool> &pool);
 

@@ -278,7 +278,8 @@ TN_API void tn_search_free(tn_search *search);
 TN_API tn_error *tn_search_except(tn_search *search, const int32_t *symbols, int64_t count);
 /* In runs from now on each symbol is drawn by `sampling`, in which `limit` is not used (that of the beam is), and each text has
  * one result: what the beam says of `size`, `alpha`, `rule` and `no_repeat` is not used any more. The draws of a text are those
- * of its number, whatever the runs: that of the first text of a run is `first`. Greedy sampling draws nothing. */
+ * of its number, whatever the runs: that of the first text of a run is `first`. Greedy sampling draws nothing. Refuses values
+ * out of the ranges of tn_sampling, and a `first` below 0. */
 TN_API tn_error *tn_search_draw(tn_search *search, const tn_sampling *sampling, int64_t first);
 /* An input besides the text, for all texts of a run, in the type of the entry (tn_type), copied. `shape`: `rank` sizes, which
  * tell the dims that an axis has a multiple of, such as A of 2*A + 1. */
