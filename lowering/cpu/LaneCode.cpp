@@ -119,6 +119,23 @@ LaneValue LaneCode::castValue(LaneValue a, Type to, bool isSigned) {
   return result;
 }
 
+/// (x div a) div b, as x div (a b) where that is one number for all lanes.
+std::optional<LaneValue> LaneCode::quotientOfQuotients(Operation &op) {
+  llvm::APInt number;
+  int64_t divisor = 1;
+  Value dividend = op.getResult(0);
+  for (Operation *step = &op; step && isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(step) &&
+                              matchPattern(step->getOperand(1), m_ConstantInt(&number)) && number.getSExtValue() > 0 &&
+                              number.getSExtValue() < (int64_t(1) << 40) / divisor;
+       step = dividend.getDefiningOp()) {
+    divisor *= number.getSExtValue();
+    dividend = step->getOperand(0);
+  }
+  if (dividend == op.getResult(0) || divisor % laneCount != 0 || !get(dividend).isAligned(laneCount))
+    return std::nullopt;
+  return divide(get(dividend), LaneValue::uniform(constant(builder, divisor)), /*wantRemainder=*/false);
+}
+
 /// add, sub, mul, division and index_cast keep the affine form where they can. False: not one of these.
 bool LaneCode::emitInteger(Operation &op) {
   if (op.getNumOperands() == 0 || !isa<IndexType, IntegerType>(op.getOperand(0).getType()) ||
@@ -147,6 +164,11 @@ bool LaneCode::emitInteger(Operation &op) {
     result = addValues(a, negative);
   } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp>(op)) {
     const bool wantRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+    if (!wantRemainder && op.getResult(0).getType().isIndex())
+      if (std::optional<LaneValue> quotient = quotientOfQuotients(op)) {
+        values[op.getResult(0)] = *quotient;
+        return true;
+      }
     if (op.getResult(0).getType().isIndex() && a.isAligned(laneCount)) {
       result = divide(a, b, wantRemainder); // aligned values are indices of a loop, never negative: all divisions agree
     } else {
@@ -263,6 +285,11 @@ void LaneCode::emitOp(Operation &op) {
   if (auto at = dyn_cast<AtOp>(op)) {
     if (isGuarded(at))
       return;
+    if (Value condition = laterCondition(at))
+      if (std::optional<LaneValue> loaded = loadGuarded(at, condition, {})) {
+        values[at] = *loaded;
+        return;
+      }
     auto type = cast<RankedTensorType>(at.getTensor().getType());
     values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, at.getIndices()));
     return;
@@ -270,7 +297,7 @@ void LaneCode::emitOp(Operation &op) {
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (auto at = select.getTrueValue().getDefiningOp<AtOp>(); at && isGuarded(at)) {
       auto type = cast<RankedTensorType>(at.getTensor().getType());
-      if (std::optional<LaneValue> loaded = loadGuarded(at, select)) {
+      if (std::optional<LaneValue> loaded = loadGuarded(at, select.getCondition(), select.getFalseValue())) {
         values[select] = *loaded;
         return;
       }

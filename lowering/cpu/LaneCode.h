@@ -99,6 +99,7 @@ private:
   void emitElementwise(mlir::Operation &op);
   void emitShortConversion(mlir::Operation &op);
   LaneValue castValue(LaneValue a, mlir::Type to, bool isSigned);
+  std::optional<LaneValue> quotientOfQuotients(mlir::Operation &op);
   bool emitInteger(mlir::Operation &op);
   void emitMath(mlir::Operation &op);
   void emitFold(FoldOp fold);
@@ -110,10 +111,12 @@ private:
   Value foldSequential(FoldOp fold, llvm::ArrayRef<Value> sizes, unsigned dim, Value accumulator);
   Value foldInLanes(FoldOp fold, llvm::ArrayRef<Value> sizes, Value accumulator);
   void eachLoops(EachOp each, llvm::ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested);
-  bool isQuotientPair(Value quotient, Value rest, mlir::AffineExpr size, Value &whole);
+  std::optional<LaneValue> undividedIndex(mlir::ValueRange indices, llvm::ArrayRef<mlir::AffineExpr> sizes);
   bool endsMerged(mlir::ValueRange indices, llvm::ArrayRef<mlir::AffineExpr> sizes);
   bool isGuarded(AtOp at);
-  std::optional<LaneValue> loadGuarded(AtOp at, mlir::arith::SelectOp select);
+  Value laterCondition(AtOp at);
+  std::optional<LaneValue> loadGuarded(AtOp at, Value condition, Value fill);
+  bool unclamp(Value index, llvm::ArrayRef<mlir::arith::CmpIOp> conditions);
   mlir::VectorType vectorOf(Type element) { return mlir::VectorType::get({laneCount}, element); }
 
   FunctionCode &code;

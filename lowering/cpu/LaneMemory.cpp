@@ -1,4 +1,4 @@
-// Element addresses, loads and stores of lane code.
+// Loads and stores of lane code.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/ShortReals.h"
@@ -7,54 +7,6 @@
 using namespace mlir;
 
 namespace tenon::cpu {
-
-/// Indices (x div c, x mod c) into neighbouring dimensions, c the size of the second, are x in the merged dimension.
-bool LaneCode::isQuotientPair(Value quotient, Value rest, AffineExpr size, Value &whole) {
-  auto number = dyn_cast<AffineConstantExpr>(size);
-  Operation *division = quotient.getDefiningOp(), *modulo = rest.getDefiningOp();
-  if (!number || !division || !modulo || !isa<arith::DivSIOp, arith::FloorDivSIOp, arith::DivUIOp>(division) ||
-      !isa<arith::RemSIOp, arith::RemUIOp>(modulo) || division->getOperand(0) != modulo->getOperand(0))
-    return false;
-  llvm::APInt first, second;
-  if (!matchPattern(division->getOperand(1), m_ConstantInt(&first)) ||
-      !matchPattern(modulo->getOperand(1), m_ConstantInt(&second)))
-    return false;
-  whole = division->getOperand(0);
-  return first.getSExtValue() == number.getValue() && second.getSExtValue() == number.getValue();
-}
-
-/// Whether the last of `indices`, into dimensions of `sizes`, are the merged ones in order.
-bool LaneCode::endsMerged(ValueRange indices, ArrayRef<AffineExpr> sizes) {
-  const size_t count = merged.sources.size();
-  return count > 1 && indices.size() >= count &&
-         llvm::equal(indices.take_back(count), merged.sources, [](Value a, Value b) { return a == b; }) &&
-         sizes.take_back(count) == ArrayRef<AffineExpr>(merged.sizes);
-}
-
-LaneValue LaneCode::linearIndex(RankedTensorType type, ValueRange indices) {
-  SmallVector<AffineExpr> sizes = sizesOf(type);
-  LaneValue linear = LaneValue::uniform(constant(builder, 0));
-  Value stride = constant(builder, 1);
-  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-    if (endsMerged(indices.take_front(dim + 1), ArrayRef<AffineExpr>(sizes).take_front(dim + 1))) {
-      linear = addValues(linear, multiplyValues(merged.number, LaneValue::uniform(stride)));
-      for (AffineExpr size : merged.sizes)
-        stride = multiply(builder, stride, code.size(size));
-      dim -= int64_t(merged.sizes.size()) - 1;
-      continue;
-    }
-    Value whole;
-    if (dim > 0 && isQuotientPair(indices[dim - 1], indices[dim], sizes[dim], whole)) {
-      linear = addValues(linear, multiplyValues(get(whole), LaneValue::uniform(stride)));
-      stride = multiply(builder, stride, multiply(builder, code.size(sizes[dim]), code.size(sizes[dim - 1])));
-      --dim;
-      continue;
-    }
-    linear = addValues(linear, multiplyValues(get(indices[dim]), LaneValue::uniform(stride)));
-    stride = multiply(builder, stride, code.size(sizes[dim]));
-  }
-  return linear;
-}
 
 static unsigned alignmentOf(Type element) { return unsigned(elementBytes(element)); }
 
@@ -124,6 +76,40 @@ bool LaneCode::isGuarded(AtOp at) {
   return select && select.getTrueValue() == at.getElement() && select->getBlock() == at->getBlock();
 }
 
+/// The choice that a read goes into, through code of one user each; null: there is none near.
+static arith::SelectOp choiceBehind(AtOp at) {
+  constexpr int kLongest = 4;
+  Value value = at.getElement();
+  for (int step = 0; step < kLongest && value.hasOneUse(); ++step) {
+    Operation *user = *value.user_begin();
+    if (user->getBlock() != at->getBlock() || !isa<arith::ArithDialect>(user->getDialect()))
+      return {};
+    if (auto select = dyn_cast<arith::SelectOp>(user); select && select.getTrueValue() == value)
+      return select;
+    value = user->getResult(0);
+  }
+  return {};
+}
+
+/// Of lanes, the condition of a choice further on that leaves out what is computed of a read where it fails, emitted; null: there
+/// is none, or it takes more than indices.
+Value LaneCode::laterCondition(AtOp at) {
+  arith::SelectOp select = vectorised && !isa<IntegerType>(at.getElement().getType()) ? choiceBehind(at) : arith::SelectOp();
+  llvm::SetVector<Value> work;
+  if (select)
+    work.insert(select.getCondition());
+  for (size_t next = 0; next < work.size(); ++next)
+    if (Operation *op = work[next].getDefiningOp(); op && op->getBlock() == at->getBlock()) {
+      if (!isa<arith::ArithDialect>(op->getDialect()) && !isa<SizeValueOp>(op))
+        return {};
+      work.insert_range(op->getOperands());
+    }
+  for (Operation *op = at; select && op != select; op = op->getNextNode()) // what stands behind the read
+    if (op->getNumResults() == 1 && work.contains(op->getResult(0)))
+      emitOp(*op);
+  return select ? select.getCondition() : Value();
+}
+
 /// The number below which, or from which on, `index` is clamped; null: it is not, in this direction.
 template <typename Clamp> static Value clampedBy(Value &index) {
   auto clamp = index.getDefiningOp<Clamp>();
@@ -155,35 +141,53 @@ static bool isInside(ArrayRef<arith::CmpIOp> conditions, Value index, Value last
   });
 }
 
-/// A load of the lanes for which the condition holds, at indices without their clamps, which the condition implies: neighbours
-/// stay neighbours. Nothing where that is not so.
-std::optional<LaneValue> LaneCode::loadGuarded(AtOp at, arith::SelectOp select) {
+/// Binds `index`, and what it is computed from, without the clamps that the conditions make superfluous. Whether there are any.
+bool LaneCode::unclamp(Value index, ArrayRef<arith::CmpIOp> conditions) {
+  Value whole = index;
+  Value low = clampedBy<arith::MaxSIOp>(whole), high = clampedBy<arith::MinSIOp>(whole);
+  if (whole != index) {
+    const bool isImplied = (!low || (matchPattern(low, m_Zero()) && isInside(conditions, whole, {}))) &&
+                           (!high || isInside(conditions, whole, high));
+    if (!isImplied || !get(whole).isAffine())
+      return false;
+    values[index] = LaneValue(get(whole));
+    return true;
+  }
+  Operation *op = index.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return false;
+  const bool left = unclamp(op->getOperand(0), conditions), right = unclamp(op->getOperand(1), conditions);
+  if (left || right)
+    emitOp(*op);
+  return left || right;
+}
+
+/// A load of the lanes for which the condition holds, `fill` (null: 0) in the others, at indices without their clamps, which the
+/// condition implies: neighbours stay neighbours. Nothing where that is not so.
+std::optional<LaneValue> LaneCode::loadGuarded(AtOp at, Value condition, Value fill) {
   SmallVector<arith::CmpIOp> conditions;
-  SmallVector<Value> work{select.getCondition()};
+  SmallVector<Value> work{condition};
   while (!work.empty()) {
-    Value condition = work.pop_back_val();
-    if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    Value part = work.pop_back_val();
+    if (auto both = part.getDefiningOp<arith::AndIOp>())
       work.append({both.getLhs(), both.getRhs()});
-    else if (auto compare = condition.getDefiningOp<arith::CmpIOp>())
+    else if (auto compare = part.getDefiningOp<arith::CmpIOp>())
       conditions.push_back(compare);
   }
-  SmallVector<Value> indices;
-  for (Value clamped : at.getIndices()) {
-    Value index = clamped;
-    Value low = clampedBy<arith::MaxSIOp>(index), high = clampedBy<arith::MinSIOp>(index);
-    const bool isImplied = (!low || (matchPattern(low, m_Zero()) && isInside(conditions, index, {}))) &&
-                           (!high || isInside(conditions, index, high));
-    indices.push_back(isImplied && get(index).isAffine() ? index : clamped);
-  }
+  Value wanted = lanesOf(get(condition)), otherwise = fill ? lanesOf(get(fill)) : Value();
+  const auto clamped = values;
+  for (Value index : at.getIndices())
+    unclamp(index, conditions);
   auto type = cast<RankedTensorType>(at.getTensor().getType());
-  LaneValue linear = linearIndex(type, indices);
+  LaneValue linear = linearIndex(type, at.getIndices());
+  values = clamped;
   if (!linear.isAffine())
     return std::nullopt;
-  Value fill = lanesOf(get(select.getFalseValue())), wanted = lanesOf(get(select.getCondition())), all = mask;
+  Value all = mask;
   mask = all ? Value(arith::AndIOp::create(builder, all, wanted)) : wanted;
   LaneValue loaded = load(type.getElementType(), code.pointer(at.getTensor()), linear);
   mask = all;
-  return LaneValue::lanes(arith::SelectOp::create(builder, wanted, lanesOf(loaded), fill));
+  return fill ? LaneValue::lanes(arith::SelectOp::create(builder, wanted, lanesOf(loaded), otherwise)) : loaded;
 }
 
 } // namespace tenon::cpu

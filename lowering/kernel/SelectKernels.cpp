@@ -7,6 +7,7 @@
 #include "lowering/kernel/JoinNests.h"
 #include "lowering/kernel/KernelGroups.h"
 #include "lowering/kernel/KernelResults.h"
+#include "lowering/kernel/OrderOperands.h"
 #include "lowering/kernel/ValuesInMemory.h"
 #include "lowering/target/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -288,6 +289,8 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
     dropUnusedResults(getOperation());
     if (fuse && chosen->waitsForMemory())
       joinNests(getOperation());
+    if (fuse)
+      orderOperands(getOperation());
   }
 };
 
