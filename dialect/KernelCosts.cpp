@@ -144,11 +144,11 @@ static bool isBefore(Operation *first, Operation *second) {
   return ancestor && first->isBeforeInBlock(ancestor);
 }
 
-/// Tensors whose reads are all at the very indices at which the result is put, and before it is put.
-SmallVector<Value> NestOp::overwritable(unsigned result) {
+/// Tensors whose reads in the code of `kernel` are all at the very indices at which the result is put, and before it is put.
+static SmallVector<Value> readInFrontOfPut(Operation *kernel, unsigned result) {
   PutOp put;
   unsigned puts = 0;
-  (*this)->walk([&](PutOp other) {
+  kernel->walk([&](PutOp other) {
     if (other.getResult() == result) {
       put = other;
       ++puts;
@@ -157,16 +157,17 @@ SmallVector<Value> NestOp::overwritable(unsigned result) {
   if (puts != 1)
     return {};
   llvm::MapVector<Value, bool> inPlace;
-  (*this)->walk([&](AtOp load) {
+  kernel->walk([&](AtOp load) {
     bool &legal = inPlace.try_emplace(load.getTensor(), true).first->second;
     legal &= llvm::equal(load.getIndices(), put.getIndices()) && isBefore(load, put);
   });
   SmallVector<Value> found;
   for (auto &[tensor, legal] : inPlace)
-    if (legal && tensor.getType() == getResult(result).getType())
+    if (legal && tensor.getType() == kernel->getResult(result).getType())
       found.push_back(tensor);
   return found;
 }
+SmallVector<Value> NestOp::overwritable(unsigned result) { return readInFrontOfPut(*this, result); }
 
 // ---- gemm
 
@@ -176,6 +177,14 @@ static std::map<int64_t, AffineExpr> labelSizes(GemmOp gemm) {
     for (auto [size, label] : llvm::zip(sizesOf(type), labels))
       sizes[label] = size;
   return sizes;
+}
+
+/// An element of each result is put once, when its sum is complete; other elements still need the operands then. The indices that
+/// code of operands reads at are none of the put's.
+SmallVector<Value> GemmOp::overwritable(unsigned result) {
+  SmallVector<Value> found = readInFrontOfPut(*this, result);
+  llvm::erase_if(found, [&](Value tensor) { return tensor == getA() || tensor == getB(); });
+  return found;
 }
 
 static ScalarCode codeOf(GemmOp gemm, FormulaSpace &space) {

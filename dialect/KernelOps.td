@@ -47,6 +47,41 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, Tenon_PutsResult
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
+def Tenon_RowIfOp : Tenon_Op<"row_if", [ParentOneOf<["NestOp"]>]> {
+  let summary = "ends the code of a row of a nest where a condition fails";
+  let description = [{
+    Formula: `if not condition: next row`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | condition | scalar | truth value |
+
+    Nothing reads what is put behind it in a row where the condition fails: a target may leave it as it is, or put it all the same.
+    So a put behind it may be left out, other than the puts of every other nest.
+
+    Constraints: C1 it lies in a nest, outside of its inner loops.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: predication of rows; Shazeer et al. 2017, section 2: experts that get no example cost nothing.
+
+    Example:
+    ```mlir
+    %y = tenon.nest affine_map<() -> (4)> : tensor<4x8xf32> {
+    ^bb0(%i: index):
+      %c = tenon.at %chosen[%i] : tensor<4xi1> -> i1 // %chosen: tensor<4xi1>
+      tenon.row_if %c
+      tenon.each affine_map<() -> (8)> {
+      ^bb0(%j: index):
+        %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32 // %x: tensor<4x8xf32>
+        tenon.put 0 [%i, %j], %e : f32
+      }
+    }
+    ```
+  }];
+  let arguments = (ins I1:$condition);
+  let assemblyFormat = "$condition attr-dict";
+}
 def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["NestOp", "EachOp"]>, InnerLoopOpInterface]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
   let description = [{
@@ -270,7 +305,8 @@ def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure, DeclareOpInterfaceMethod
 }
 def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, Tenon_PutsResults,
                                      DeclareOpInterfaceMethods<KernelOpInterface,
-                                                               ["tensorsRead", "parallelDomain", "countBytes", "panelRead"]>]> {
+                                                               ["tensorsRead", "overwritable", "parallelDomain", "countBytes",
+                                                                "panelRead"]>]> {
   let summary = "contraction with fused prologues and epilogue";
   let description = [{
     Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.
@@ -285,7 +321,9 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, A
 
     An operand that nothing else reads need not exist in memory: a region of its own takes the indices of its dimensions and
     yields the element (a gather, a pad, two tensors joined, a scale). Targets compute it block by block where they would pack
-    it, maybe several times. With `tenon.panels` b lies in panels, as weights do, or as a `tenon.pack` makes them.
+    it, maybe several times. With `tenon.panels` b lies in panels, as weights do, or as a `tenon.pack` makes them. With
+    `rest_unread`, a truth value per result, nothing reads those results where a condition makes all of an operand to 0: targets
+    may leave them as they are there.
 
     Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels
     below rank occur in an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below
@@ -318,7 +356,7 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, A
   }];
   let arguments = (ins Optional<Tenon_RealTensor>:$a, Optional<Tenon_RealTensor>:$b, DenseI64ArrayAttr:$a_labels,
                    DenseI64ArrayAttr:$b_labels, Tenon_Natural:$rank, OptionalAttr<TypeAttrOf<Tenon_RealTensor>>:$a_type,
-                   OptionalAttr<TypeAttrOf<Tenon_RealTensor>>:$b_type);
+                   OptionalAttr<TypeAttrOf<Tenon_RealTensor>>:$b_type, OptionalAttr<DenseBoolArrayAttr>:$rest_unread);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body, MaxSizedRegion<1>:$a_element, MaxSizedRegion<1>:$b_element);
   let hasCustomAssemblyFormat = 1;

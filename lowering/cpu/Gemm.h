@@ -88,6 +88,7 @@ using GemmEpilogue = std::function<void(mlir::OpBuilder &, mlir::Location, const
 struct GemmListed {
   mlir::Value count; ///< null: all
   bool ofRows = false;
+  mlir::Value restStays; ///< of rows, i1: what the others give is not stored; null: it is
   explicit operator bool() const { return bool(count); }
 };
 

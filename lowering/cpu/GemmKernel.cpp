@@ -11,6 +11,7 @@
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
+#include "lowering/cpu/RestRows.h"
 #include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -179,7 +180,7 @@ private:
     spec.panelsOfB = panelsOfB(op, axes);
     spec.choice = choice;
     if (axes.where && outside)
-      spec.listed = {list.count(code), axes.listsRows()};
+      spec.listed = {list.count(code), axes.listsRows(), axes.listsRows() ? restStays(code) : Value()};
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
     if (axes.hasRowsInRanges)
@@ -195,6 +196,23 @@ private:
       spec.target = targetOf(code, *outside, fixed, put);
     spec.runs = runsOf(code, outside, fixed);
     return spec;
+  }
+
+  /// Whether nothing has to be put in rows that are not listed; null: something has.
+  Value restStays(FunctionCode &code) {
+    RowCondition condition{axes.where, {}};
+    for (int64_t label : axes.whereLabels)
+      condition.indices.push_back(block.getArgument(label));
+    SmallVector<std::pair<Value, Value>> kept;
+    for (PutOp put : block.getOps<PutOp>()) {
+      if (op.getRestUnread() && (*op.getRestUnread())[put.getResult()])
+        continue;
+      Value tensor = keptWhereFails(put, condition, block.getArgument(rank));
+      if (!tensor)
+        return {};
+      kept.emplace_back(op.getResult(put.getResult()), tensor);
+    }
+    return areInPlace(code, kept);
   }
 
   GemmEpilogue epilogueOf(FunctionCode &code, LaneCode *outside, const SmallVector<LaneValue> &fixed) {

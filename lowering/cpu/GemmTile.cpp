@@ -172,7 +172,8 @@ private:
   /// Calls `body` with the first row and the number of rows of each strip. Rows that are not listed are in strips of their own.
   void forStrips(llvm::function_ref<void(Value, Value)> body) {
     if (listedRows) // one call, since the epilogue's code is in it
-      return repeat(emit.constant(2), [&](Value part) {
+      return repeat(spec.listed.restStays ? emit.select(spec.listed.restStays, emit.constant(1), emit.constant(2)) : emit.constant(2),
+                    [&](Value part) {
         Value isListed = emit.equal(part, emit.constant(0));
         cutStrips(emit.select(isListed, emit.constant(0), listedRows),
                   emit.select(isListed, listedRows, emit.sub(rows, listedRows)), body);

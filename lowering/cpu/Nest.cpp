@@ -2,6 +2,7 @@
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/NestCut.h"
+#include "lowering/cpu/RestRows.h"
 
 using namespace mlir;
 
@@ -56,6 +57,10 @@ private:
         if (!isa<RankedTensorType>(operand.getType()) && !nest.getBody().isAncestor(operand.getParentRegion()))
           lanes.get(operand);
     });
+    if (leaves) {
+      Value yes = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
+      puts = builder.createOrFold<arith::XOrIOp>(areInPlace(code, leaves->kept), yes);
+    }
     const NestCut::Tiles tile = cut.tilesOf(code);
     Value rowTile = divide(builder, code.tile, tile.parts), part = remainder(builder, code.tile, tile.parts);
     Value low = multiply(builder, rowTile, tile.rowsPerTile);
@@ -71,11 +76,11 @@ private:
         lanes.bind(block.getArgument(dim), LaneValue::uniform(dim == 0 ? row : remainder(builder, row, size)));
         row = dim == 0 ? row : divide(builder, row, size);
       }
-      emitRow(lanes, partLow, partHigh);
+      emitRow(code, lanes, partLow, partHigh);
     });
   }
 
-  void emitRow(LaneCode &lanes, Value low, Value high) {
+  void emitRow(FunctionCode &code, LaneCode &lanes, Value low, Value high) {
     if (cut.lastOnLanes) {
       lanes.setGrouped(!block.getOps<RandomKeepOp>().empty());
       return lanes.forLanes(low, high, [&](LaneValue index) {
@@ -83,13 +88,51 @@ private:
         lanes.emitOps(block);
       });
     }
-    if (!cut.cutSize)
-      return lanes.emitOps(block);
-    for (Operation &op : block) {
-      if (auto each = dyn_cast<EachOp>(op))
-        lanes.emitEach(each, low, high);
+    emitFrom(block.begin(), code, lanes, cut.cutSize ? low : Value(), high);
+  }
+
+  /// A condition of rows without which inner loops put what lies there, if their results lie where these tensors lie.
+  struct Leaving {
+    Value condition;
+    SmallVector<std::pair<Value, Value>> kept;
+  };
+  std::optional<Leaving> leaving() {
+    SmallVector<PutOp> puts;
+    nest.walk([&](PutOp put) { puts.push_back(put); });
+    for (AtOp read : block.getOps<AtOp>()) {
+      Leaving found{read.getElement(), {}};
+      for (PutOp put : puts)
+        if (Value tensor = keptWhereFails(put, {read.getTensor(), read.getIndices()}, {}); tensor && put->getBlock() != &block)
+          found.kept.emplace_back(nest.getResult(put.getResult()), tensor);
+      if (found.condition.getType().isInteger(1) && found.kept.size() == puts.size())
+        return found;
+    }
+    return std::nullopt;
+  }
+
+  void emitFrom(Block::iterator first, FunctionCode &code, LaneCode &lanes, Value low, Value high) {
+    for (Operation &op : llvm::make_range(first, block.end())) {
+      if (auto ends = dyn_cast<RowIfOp>(op)) {
+        ifThen(code.builder, lanes.get(ends.getCondition()).base, {}, [&]() -> SmallVector<Value> {
+          emitFrom(std::next(op.getIterator()), code, lanes, low, high);
+          return {};
+        });
+        return;
+      }
+      auto emit = [&] {
+        if (auto each = dyn_cast<EachOp>(op); each && low)
+          lanes.emitEach(each, low, high);
+        else
+          lanes.emitOp(op);
+      };
+      if (!isa<EachOp>(op) || !puts)
+        emit();
       else
-        lanes.emitOp(op);
+        ifThen(code.builder, arith::OrIOp::create(code.builder, puts, lanes.get(leaves->condition).base), {},
+               [&]() -> SmallVector<Value> {
+                 emit();
+                 return {};
+               });
     }
   }
 
@@ -97,6 +140,8 @@ private:
   KernelSequence &sequence;
   Block &block;
   NestCut cut;
+  std::optional<Leaving> leaves = leaving();
+  Value puts; ///< whether all rows are put; null: they are
 };
 
 } // namespace

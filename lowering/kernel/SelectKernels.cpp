@@ -10,6 +10,7 @@
 #include "lowering/kernel/OrderOperands.h"
 #include "lowering/kernel/ValuesInMemory.h"
 #include "lowering/target/Target.h"
+#include "lowering/tensor/Readings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -23,7 +24,16 @@ namespace {
 class Selector {
 public:
   Selector(func::FuncOp function, bool fuse, const Target &target)
-      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse, target)), groups(fuse, inMemory, placed) {}
+      : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse, target)), groups(fuse, inMemory, placed),
+        endsRows(fuse && !target.waitsForMemory()) {
+    if (fuse) // asked of the tensor form as it is, all of it
+      function.walk([&, readings = Readings(/*anything=*/true)](Operation *op) mutable {
+        for (Value result : op->getResults())
+          if (auto type = dyn_cast<RankedTensorType>(result.getType()); type && isa<FloatType>(type.getElementType()))
+            if (MaybeReading reading = readings.of(result))
+              read[result] = *reading;
+      });
+  }
   void run();
 
 private:
@@ -40,6 +50,7 @@ private:
   Value memoryOf(const Factor &factor) { return factor.where ? Value() : memoryOf(factor.tensor); }
   void computeOperand(const Factor &factor, Region &element);
   void collectNest(Operation *op, SmallVectorImpl<Value> &rowResults, SmallVectorImpl<Value> &group);
+  void endUnreadRows(Operation *op, ArrayRef<Value> results, ElementCode &code, OpBuilder &builder, ValueRange rows);
   void selectNest(Operation *op);
   void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers,
                 ValueRange indices);
@@ -50,11 +61,17 @@ private:
     return !op || isAddress(op) || isKernel(op) ? value : Value();
   }
 
+  /// Where code reads elements of a value. A constant is no load, even where it has memory.
+  Value readFrom(Value value) { return value.getDefiningOp<ConstantOp>() ? Value() : memoryOf(value); }
+  MaybeReading commonReading(ArrayRef<Value> values);
+
   func::FuncOp function;
   bool fuse;
+  llvm::DenseMap<Value, Reading> read; // values that are read under one condition alone
   llvm::DenseSet<Value> inMemory;      // results of element ops that get memory
   llvm::DenseMap<Value, Value> placed; // tensor-form value -> result of the kernel that makes it
   KernelGroups groups;
+  bool endsRows; ///< a target with a loop over rows leaves out what nobody reads of it
   SmallVector<Operation *> dead;
 };
 
@@ -80,7 +97,7 @@ void Selector::computeOperand(const Factor &factor, Region &element) {
   for (int64_t i = 0; i < tensorOf(operand).getRank(); ++i)
     block->addArgument(IndexType::get(operand.getContext()), operand.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(block);
-  ElementCode code(inside, [&](Value value) { return memoryOf(value); });
+  ElementCode code(inside, [&](Value value) { return readFrom(value); });
   Value scalar = code.element(operand, block->getArguments());
   if (factor.where) {
     SmallVector<Value> place;
@@ -112,6 +129,27 @@ bool Selector::isSumStored(Operation *dot, const llvm::DenseSet<Value> &fused) {
   return false;
 }
 
+/// The one condition under which all of `values` are read.
+MaybeReading Selector::commonReading(ArrayRef<Value> values) {
+  auto first = values.empty() ? read.end() : read.find(values.front());
+  for (Value value : values)
+    if (auto own = read.find(value); own == read.end() || !(own->second == first->second))
+      return std::nullopt;
+  return first == read.end() ? MaybeReading() : first->second;
+}
+
+/// Whether one operand at most is a choice: targets take the condition of one for that of the contraction.
+static bool isUnderOneCondition(GemmOp gemm) {
+  unsigned choices = 0;
+  for (Block *element : {gemm.elementOfA(), gemm.elementOfB()})
+    choices += element && element->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+  return choices == 1;
+}
+static bool isWhereOf(DotOp, const Reading &) { return false; }
+static bool isWhereOf(DotWhereOp dot, const Reading &reading) {
+  return reading.where == dot.getWhere() && ArrayRef<int64_t>(reading.dims) == dot.getWhereLabels();
+}
+
 template <typename Dot> void Selector::selectDot(Dot dot, Factor a, Factor b) {
   int64_t rank = tensorOf(dot.getY()).getRank();
   SmallVector<Value> fused = groups.collect(dot, dot.getY(), rank);
@@ -133,7 +171,7 @@ template <typename Dot> void Selector::selectDot(Dot dot, Factor a, Factor b) {
   OpBuilder builder(dot);
   auto gemm = GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), a.labels, b.labels,
                              builder.getI64IntegerAttr(rank), memoryOf(a) ? TypeAttr() : TypeAttr::get(a.tensor.getType()),
-                             memoryOf(b) ? TypeAttr() : TypeAttr::get(b.tensor.getType()));
+                             memoryOf(b) ? TypeAttr() : TypeAttr::get(b.tensor.getType()), DenseBoolArrayAttr());
   computeOperand(a, gemm.getAElement());
   computeOperand(b, gemm.getBElement());
   Block *block = new Block;
@@ -146,14 +184,20 @@ template <typename Dot> void Selector::selectDot(Dot dot, Factor a, Factor b) {
   if (element != compute)
     sum = arith::TruncFOp::create(inside, dot.getLoc(), element, sum);
   inGroup.insert(dot.getY());
-  ElementCode code(inside, [&](Value value) { return inGroup.contains(value) ? Value() : memoryOf(value); });
+  ElementCode code(inside, [&](Value value) { return inGroup.contains(value) ? Value() : readFrom(value); });
   ValueRange indices = block->getArguments().drop_back();
   code.define(dot.getY(), indices, sum);
   putGroup(code, inside, group, numbers, indices);
   YieldOp::create(inside, dot.getLoc(), ValueRange());
+  SmallVector<bool> unread;
   for (auto [value, number] : llvm::zip(group, numbers))
-    if (number >= 0)
+    if (number >= 0) {
       placed[value] = gemm.getResult(number);
+      auto reading = read.find(value);
+      unread.push_back(reading != read.end() && isUnderOneCondition(gemm) && isWhereOf(dot, reading->second));
+    }
+  if (llvm::is_contained(unread, true))
+    gemm.setRestUnread(unread);
 }
 
 /// The results of `op` that need memory and what fuses with them, those with one element per row apart.
@@ -171,6 +215,20 @@ void Selector::collectNest(Operation *op, SmallVectorImpl<Value> &rowResults, Sm
     SmallVector<Value> fused = groups.collect(op, root, tensorOf(root).getRank());
     group.append(fused);
   }
+}
+
+/// Where all `results` of a nest are read under one condition of its rows, the others end with that.
+void Selector::endUnreadRows(Operation *op, ArrayRef<Value> results, ElementCode &code, OpBuilder &builder, ValueRange rows) {
+  MaybeReading reading = commonReading(results);
+  Value where = reading ? memoryOf(reading->where) : Value();
+  Operation *maker = where ? where.getDefiningOp() : nullptr;
+  if (!where || (maker && maker->getBlock() == op->getBlock() && !maker->isBeforeInBlock(op)) ||
+      !llvm::all_of(reading->dims, [&](int64_t dim) { return size_t(dim) < rows.size(); }))
+    return;
+  SmallVector<Value> place;
+  for (int64_t dim : reading->dims)
+    place.push_back(rows[dim]);
+  RowIfOp::create(builder, op->getLoc(), code.element(reading->where, place));
 }
 
 /// One nest for these.
@@ -205,8 +263,10 @@ void Selector::selectNest(Operation *op) {
   OpBuilder inside = OpBuilder::atBlockEnd(block);
   llvm::DenseSet<Value> own(group.begin(), group.end());
   own.insert(rowResults.begin(), rowResults.end());
-  ElementCode code(inside, [&](Value value) { return own.contains(value) ? Value() : memoryOf(value); });
+  ElementCode code(inside, [&](Value value) { return own.contains(value) ? Value() : readFrom(value); });
   SmallVector<Value> indices(block->getArguments());
+  if (endsRows && (!rowResults.empty() || !inner.empty()))
+    endUnreadRows(op, llvm::to_vector(own), code, inside, indices);
   if (!rowResults.empty())
     putGroup(code, inside, rowResults, rowNumbers, indices);
   if (!group.empty() && !inner.empty()) {

@@ -6,6 +6,7 @@
 #include "lowering/Declined.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/InFront.h"
+#include "lowering/tensor/Readings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,46 +22,6 @@ namespace {
 constexpr int64_t kFewestColumns = 4;
 
 constexpr llvm::StringLiteral kRewrite = "contract-where";
-
-/// Under which condition elements are read, and which dimension of what is read each dimension of the condition is.
-struct Reading {
-  Value where;
-  SmallVector<int64_t> dims;
-  bool operator==(const Reading &other) const { return where == other.where && dims == other.dims; }
-};
-using MaybeReading = std::optional<Reading>; ///< nothing: in any case
-
-bool isZero(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  return constant && constant.getValue().isZero();
-}
-
-/// `condition` as a tensor that is not repeated.
-Reading withoutRepetition(Value condition) {
-  Reading reading{condition, llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(condition).getRank()))};
-  while (auto view = reading.where.getDefiningOp<BroadcastOp>()) {
-    SmallVector<int64_t> dims;
-    for (int64_t dim : view.getDims())
-      dims.push_back(reading.dims[dim]);
-    reading = {view.getX(), dims};
-  }
-  return reading;
-}
-
-/// Of an operand with these labels, where the condition has `labels`; nothing if it lacks one.
-MaybeReading throughLabels(Value where, ArrayRef<int64_t> labels, ArrayRef<int64_t> own) {
-  Reading reading{where, {}};
-  for (int64_t label : labels) {
-    const auto *place = llvm::find(own, label);
-    if (place == own.end())
-      return std::nullopt;
-    reading.dims.push_back(place - own.begin());
-  }
-  return reading;
-}
-
-/// What hands on how its result is read.
-bool isPassed(Operation *op) { return op->getNumResults() == 1 && (isa<BroadcastOp>(op) || op->hasTrait<Elementwise>()); }
 
 class Rewriter {
 public:
@@ -80,48 +41,15 @@ private:
     }
   }
 
-  MaybeReading readingOfUse(OpOperand &use);
-  MaybeReading readingOf(Value value);
   bool contract(DotOp dot);
   void shield();
 
   SmallVector<Value> contracted;
-  DenseMap<Value, MaybeReading> known; ///< of values whose readers are settled
+  Readings readings = Readings(/*anything=*/false);
 };
 
-MaybeReading Rewriter::readingOf(Value value) {
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  MaybeReading common;
-  for (OpOperand &use : value.getUses()) {
-    MaybeReading own = use.getOwner()->getBlock() == value.getParentBlock() ? readingOfUse(use) : std::nullopt;
-    if (!own || (common && !(*common == *own)))
-      return known[value] = std::nullopt;
-    common = own;
-  }
-  return known[value] = common;
-}
-
-MaybeReading Rewriter::readingOfUse(OpOperand &use) {
-  Operation *op = use.getOwner();
-  if (auto select = dyn_cast<SelectOp>(op); select && use.get() == select.getA() && isZero(select.getB()))
-    return withoutRepetition(select.getC());
-  if (auto entropy = dyn_cast<CrossEntropyOp>(op); entropy && use.get() == entropy.getLogits() && entropy.getWhere())
-    return withoutRepetition(entropy.getWhere());
-  if (auto dot = dyn_cast<DotWhereOp>(op); dot && use.get() != dot.getWhere())
-    return throughLabels(dot.getWhere(), dot.getWhereLabels(), use.get() == dot.getA() ? dot.getALabels() : dot.getBLabels());
-  auto element = dyn_cast<ElementOpInterface>(op);
-  if (!element || !isPassed(op))
-    return std::nullopt;
-  MaybeReading ofResult = readingOf(op->getResult(0));
-  std::optional<SmallVector<int64_t>> dims = element.dimsOf(use); // of the result, for each of the operand
-  if (!ofResult || !dims)
-    return std::nullopt;
-  return throughLabels(ofResult->where, ofResult->dims, *dims);
-}
-
 bool Rewriter::contract(DotOp dot) {
-  MaybeReading reading = readingOf(dot.getY());
+  MaybeReading reading = readings.of(dot.getY());
   if (!reading)
     return declined(dot, kRewrite, "its result is not read under one condition alone");
   if (reading->dims.empty())
@@ -141,7 +69,7 @@ bool Rewriter::contract(DotOp dot) {
     return declined(dot, kRewrite, "the condition is not one of rows of one operand, with columns enough of the other one");
   if (!comeInFront(reading->where, dot))
     return declined(dot, kRewrite, "the condition cannot be computed in front of it");
-  known.erase(dot.getY());
+  readings.forget(dot.getY());
   OpBuilder builder(dot);
   KeepCompute keep(builder, dot);
   auto labels = builder.getDenseI64ArrayAttr(reading->dims);
@@ -170,7 +98,7 @@ void Rewriter::shield() {
   for (size_t i = 0; i < inside.size(); ++i)
     for (OpOperand &use : inside[i].getUses()) {
       auto select = dyn_cast<SelectOp>(use.getOwner());
-      const bool ends = select && use.get() == select.getA() && isZero(select.getB());
+      const bool ends = select && use.get() == select.getA() && isZeros(select.getB());
       if (!ends && isPassed(use.getOwner()))
         inside.insert(use.getOwner()->getResult(0));
     }
@@ -181,7 +109,7 @@ void Rewriter::shield() {
           !isa<FloatType>(tensorOf(operand.get()).getElementType()))
         continue;
       OpBuilder builder(value.getDefiningOp());
-      operand.set(onlyWhereRead(builder, operand.get(), *readingOf(value)));
+      operand.set(onlyWhereRead(builder, operand.get(), *readings.of(value)));
     }
 }
 

@@ -293,6 +293,7 @@ private:
       double value = count(sizes) == 0 ? std::numeric_limits<double>::quiet_NaN()
                                        : tensors.at(at.getTensor())[linear(sizes, indices(at.getIndices()))];
       scalars[at] = {value, isa<FloatType>(at.getType()) ? 0 : int64_t(value)};
+    } else if (isa<RowIfOp>(op)) { // nothing reads what is put all the same
     } else if (auto put = dyn_cast<PutOp>(op)) {
       Value result = current->getResult(put.getResult());
       Scalar value = get(put.getElement());

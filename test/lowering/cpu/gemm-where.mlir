@@ -183,3 +183,36 @@ func.func @known(%T: index, %B: index, %x: tensor<60x800xf64>, %w: tensor<48x800
   tenon.output 1 "none", %none : tensor<60x48xf64>
   return
 }
+
+// Nothing reads what the rows give that the condition leaves out.
+func.func @unread(%T: index, %B: index, %x: tensor<?x?x24xf32, #x>, %w: tensor<40x24xf32>, %c: tensor<?x?xi1, #c>, %z: tensor<?x?x40xf32, #y>) {
+  %h:2 = tenon.gemm element[0, 1, 3], %w[2, 3] rank 3 : tensor<?x?x24xf32, #x>, tensor<40x24xf32> -> tensor<?x?x40xf32, #y>, tensor<?x?x40xf32, #y> attributes {rest_unread = array<i1: true, false>} {
+  ^bb0(%b: index, %t: index, %f: index, %sum: f32):
+    %e = math.exp %sum : f32
+    tenon.put 0 [%b, %t, %f], %e : f32
+    %r = tenon.at %z[%b, %t, %f] : tensor<?x?x40xf32, #y> -> f32
+    %s = arith.addf %r, %sum : f32
+    tenon.put 1 [%b, %t, %f], %s : f32
+  } a {
+  ^bb0(%b: index, %t: index, %d: index):
+    %keep = tenon.at %c[%b, %t] : tensor<?x?xi1, #c> -> i1
+    %v = tenon.at %x[%b, %t, %d] : tensor<?x?x24xf32, #x> -> f32
+    %zero = arith.constant 0.0 : f32
+    %e = arith.select %keep, %v, %zero : f32
+    tenon.yield %e : f32
+  }
+  %y = tenon.nest affine_map<(d0, d1) -> (d1, d0)> : tensor<?x?x40xf32, #y> {
+  ^bb0(%b: index, %t: index):
+    %zero = arith.constant 0.0 : f32
+    %keep = tenon.at %c[%b, %t] : tensor<?x?xi1, #c> -> i1
+    tenon.each affine_map<(d0, d1) -> (40)> {
+    ^bb0(%f: index):
+      %e = tenon.at %h#0[%b, %t, %f] : tensor<?x?x40xf32, #y> -> f32
+      %s = arith.select %keep, %e, %zero : f32
+      tenon.put 0 [%b, %t, %f], %s : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<?x?x40xf32, #y>
+  tenon.output 1 "z", %h#1 : tensor<?x?x40xf32, #y>
+  return
+}

@@ -1,0 +1,21 @@
+// Rows in which a condition fails, of a kernel that may leave them out: where nothing reads what it would put there, or where that
+// is what its memory holds already.
+#pragma once
+#include "lowering/cpu/Kernel.h"
+
+namespace tenon::cpu {
+
+/// A condition of rows: the truth values, and the index of the kernel's code that each of its dimensions has.
+struct RowCondition {
+  Value where;
+  llvm::SmallVector<Value> indices;
+};
+
+/// The tensor of which `put` puts the element at its own indices where the condition fails: it adds what is 0 there, `sum` (may be
+/// null) or a choice by the condition. Null: it is anything else.
+Value keptWhereFails(PutOp put, const RowCondition &condition, Value sum);
+
+/// Whether all results in `kept` lie where the tensors lie that they keep (i1); true where there are none.
+Value areInPlace(FunctionCode &code, llvm::ArrayRef<std::pair<Value, Value>> kept);
+
+} // namespace tenon::cpu
