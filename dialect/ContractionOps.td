@@ -39,6 +39,7 @@ def Tenon_DotWhereOp : Tenon_Op<"dot_where", [Pure, Tenon_Contraction, Tenon_Rea
                        "`,` type($where) `->` type($y)";
   let extraClassDeclaration = [{
     /// The dimensions of an operand with these labels that are the condition's, in its order; none, where it lacks them.
+    MaybeReading readingOf(mlir::OpOperand &operand);
     llvm::SmallVector<int64_t> dimsOfWhere(llvm::ArrayRef<int64_t> labels);
   }];
   let hasVerifier = 1;

@@ -109,6 +109,23 @@ LogicalResult DotOp::verify() { return verifyContraction(*this); }
 Value DotWhereOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   return contractedElement(*this, builder, indices, read, [&](auto at) { return read(getWhere(), at(getWhereLabels())); });
 }
+MaybeReading tenon::throughLabels(Value where, ArrayRef<int64_t> labels, ArrayRef<int64_t> own) {
+  Reading reading{where, {}};
+  for (int64_t label : labels) {
+    const auto *place = llvm::find(own, label);
+    if (place == own.end())
+      return std::nullopt;
+    reading.dims.push_back(place - own.begin());
+  }
+  return reading;
+}
+
+MaybeReading DotWhereOp::readingOf(OpOperand &operand) {
+  if (operand.get() == getWhere())
+    return std::nullopt;
+  return throughLabels(getWhere(), getWhereLabels(), operand.get() == getA() ? getALabels() : getBLabels());
+}
+
 SmallVector<int64_t> DotWhereOp::dimsOfWhere(ArrayRef<int64_t> labels) {
   SmallVector<int64_t> dims;
   for (int64_t label : getWhereLabels())

@@ -132,6 +132,15 @@ LogicalResult CrossEntropyGradOp::verify() {
     return emitOpError("expects lse and dloss of ") << *row << ", got " << getLse().getType();
   return row;
 }
+/// Only the logits, which are many; rows of them are rows of `where`.
+static MaybeReading readingOfLogits(Value where, Value logits, OpOperand &operand) {
+  if (!where || operand.get() != logits)
+    return std::nullopt;
+  return Reading{where, llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(where).getRank()))};
+}
+MaybeReading CrossEntropyOp::readingOf(OpOperand &operand) { return readingOfLogits(getWhere(), getLogits(), operand); }
+MaybeReading CrossEntropyGradOp::readingOf(OpOperand &operand) { return readingOfLogits(getWhere(), getLogits(), operand); }
+
 Value CrossEntropyGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   auto x = tensorOf(getLogits());
   Location location = getLoc();

@@ -310,6 +310,12 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   types.push_back(withElement(tensorOf(adaptor.getA()), IntegerType::get(context, 1))); // C1
   return success();
 }
+MaybeReading SelectOp::readingOf(OpOperand &operand) {
+  if (operand.getOperandNumber() != getAMutable().getOperandNumber())
+    return std::nullopt;
+  auto other = getB().getDefiningOp<ConstantOp>();
+  return Reading{getC(), dimsOfTensor(getC()), other && other.getValue().isZero()};
+}
 LogicalResult SelectOp::verify() {
   if (tensorOf(getC()) != withElement(tensorOf(getY()), IntegerType::get(getContext(), 1)))
     return emitOpError("expects a condition of the shape of the result, got ") << getC().getType(); // C1

@@ -171,6 +171,9 @@ def Tenon_SelectOp : Tenon_Elementwise<"select", [AllTypesMatch<["a", "b", "y"]>
   let arguments = (ins Tenon_BoolTensor:$c, Tenon_Tensor:$a, Tenon_Tensor:$b);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$c `,` $a `,` $b attr-dict `:` type($c) `,` type($y)";
+  let extraClassDeclaration = [{
+    MaybeReading readingOf(mlir::OpOperand &operand);
+  }];
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;

@@ -137,38 +137,6 @@ Polynomial NestOp::countBytes(FormulaSpace &space) {
   return code.bytesRead() + bytesOfTensors(*this, space, [&](Value tensor) { return code.reads.contains(tensor); });
 }
 
-static bool isBefore(Operation *first, Operation *second) {
-  if (Operation *ancestor = second->getBlock()->findAncestorOpInBlock(*first))
-    return ancestor->isBeforeInBlock(second);
-  Operation *ancestor = first->getBlock()->findAncestorOpInBlock(*second);
-  return ancestor && first->isBeforeInBlock(ancestor);
-}
-
-/// Tensors whose reads in the code of `kernel` are all at the very indices at which the result is put, and before it is put.
-static SmallVector<Value> readInFrontOfPut(Operation *kernel, unsigned result) {
-  PutOp put;
-  unsigned puts = 0;
-  kernel->walk([&](PutOp other) {
-    if (other.getResult() == result) {
-      put = other;
-      ++puts;
-    }
-  });
-  if (puts != 1)
-    return {};
-  llvm::MapVector<Value, bool> inPlace;
-  kernel->walk([&](AtOp load) {
-    bool &legal = inPlace.try_emplace(load.getTensor(), true).first->second;
-    legal &= llvm::equal(load.getIndices(), put.getIndices()) && isBefore(load, put);
-  });
-  SmallVector<Value> found;
-  for (auto &[tensor, legal] : inPlace)
-    if (legal && tensor.getType() == kernel->getResult(result).getType())
-      found.push_back(tensor);
-  return found;
-}
-SmallVector<Value> NestOp::overwritable(unsigned result) { return readInFrontOfPut(*this, result); }
-
 // ---- gemm
 
 static std::map<int64_t, AffineExpr> labelSizes(GemmOp gemm) {
@@ -177,14 +145,6 @@ static std::map<int64_t, AffineExpr> labelSizes(GemmOp gemm) {
     for (auto [size, label] : llvm::zip(sizesOf(type), labels))
       sizes[label] = size;
   return sizes;
-}
-
-/// An element of each result is put once, when its sum is complete; other elements still need the operands then. The indices that
-/// code of operands reads at are none of the put's.
-SmallVector<Value> GemmOp::overwritable(unsigned result) {
-  SmallVector<Value> found = readInFrontOfPut(*this, result);
-  llvm::erase_if(found, [&](Value tensor) { return tensor == getA() || tensor == getB(); });
-  return found;
 }
 
 static ScalarCode codeOf(GemmOp gemm, FormulaSpace &space) {

@@ -106,6 +106,9 @@ LogicalResult GemmOp::verify() {
       return emitOpError("expects result ") << number << " to have the " << getRank() << " dimensions of the contraction, got "
                                             << result.getType();
   }
+  if (getRestUnread() && getRestUnread()->size() != getNumResults()) // C9
+    return emitOpError("expects in rest_unread a truth value for each of its ")
+           << getNumResults() << " results, got " << getRestUnread()->size();
   return verifyArguments(*this, getBody().front(), getRank(), elementModel(typeOfA().getElementType()).compute); // C5
 }
 LogicalResult GemmOp::verifyRegions() {
@@ -117,6 +120,37 @@ LogicalResult GemmOp::verifyRegions() {
              << type.getElementType() << ", got (" << block->getTerminator()->getOperandTypes() << ")";
   return verifyResultsArePut(*this); // C7
 }
+
+static bool isBefore(Operation *first, Operation *second) {
+  if (Operation *ancestor = second->getBlock()->findAncestorOpInBlock(*first))
+    return ancestor->isBeforeInBlock(second);
+  Operation *ancestor = first->getBlock()->findAncestorOpInBlock(*second);
+  return ancestor && first->isBeforeInBlock(ancestor);
+}
+
+SmallVector<Value> tenon::readInFrontOfPut(Operation *kernel, unsigned result) {
+  PutOp put;
+  unsigned puts = 0;
+  kernel->walk([&](PutOp other) {
+    if (other.getResult() == result) {
+      put = other;
+      ++puts;
+    }
+  });
+  if (puts != 1)
+    return {};
+  llvm::MapVector<Value, bool> inPlace;
+  kernel->walk([&](AtOp load) {
+    bool &legal = inPlace.try_emplace(load.getTensor(), true).first->second;
+    legal &= llvm::equal(load.getIndices(), put.getIndices()) && isBefore(load, put);
+  });
+  SmallVector<Value> found;
+  for (auto &[tensor, legal] : inPlace)
+    if (legal && tensor.getType() == kernel->getResult(result).getType())
+      found.push_back(tensor);
+  return found;
+}
+SmallVector<Value> NestOp::overwritable(unsigned result) { return readInFrontOfPut(*this, result); }
 
 ParseResult GemmOp::parse(OpAsmParser &parser, OperationState &result) {
   std::array<std::optional<OpAsmParser::UnresolvedOperand>, 2> operands;

@@ -56,8 +56,8 @@ def Tenon_RowIfOp : Tenon_Op<"row_if", [ParentOneOf<["NestOp"]>]> {
     |---|---|---|
     | condition | scalar | truth value |
 
-    Nothing reads what is put behind it in a row where the condition fails: a target may leave it as it is, or put it all the same.
-    So a put behind it may be left out, other than the puts of every other nest.
+    Nothing reads what is put behind it in a row where the condition fails: a target may leave it as it is there, or put it all
+    the same.
 
     Constraints: C1 it lies in a nest, outside of its inner loops.
 
@@ -305,8 +305,7 @@ def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure, DeclareOpInterfaceMethod
 }
 def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, Tenon_PutsResults,
                                      DeclareOpInterfaceMethods<KernelOpInterface,
-                                                               ["tensorsRead", "overwritable", "parallelDomain", "countBytes",
-                                                                "panelRead"]>]> {
+                                                               ["tensorsRead", "parallelDomain", "countBytes", "panelRead"]>]> {
   let summary = "contraction with fused prologues and epilogue";
   let description = [{
     Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.
@@ -329,7 +328,8 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, A
     below rank occur in an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below
     rank, in some order; C5 the block arguments are an index for each of these and the sum, of the type that elements of a are
     computed in; C6 the body yields nothing; C7 each result has a put; C8 each operand is a tensor or has a type and a region
-    whose block arguments are an index per dimension and which yields one scalar of its element type.
+    whose block arguments are an index per dimension and which yields one scalar of its element type;
+    C9 rest_unread has a truth value for each result.
 
     Gradient: none, kernels are made after differentiation.
 

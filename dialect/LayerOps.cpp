@@ -30,11 +30,9 @@ bool endsInPlaces(Value x, int depth = 0) {
 }
 } // namespace
 
-/// The places of a window are not one row: they are taken one after the other, of many windows at once. Where they stay, as in the
-/// gradient of a filter, the windows are the row.
-bool ReduceOp::isRowResult(unsigned) {
-  return getDims().back() + (endsInPlaces(getX()) ? 2 : 1) == getX().getType().getRank();
-}
+/// The places of a window are not one row: they are taken one after the other, of many windows at once. Where they stay, as in
+/// the gradient of a filter, the windows are the row.
+bool ReduceOp::isRowResult(unsigned) { return getDims().back() + (endsInPlaces(getX()) ? 2 : 1) == getX().getType().getRank(); }
 bool ReduceOp::isReduction() { return getKind() == Reduction::sum; }
 
 // ---- rows

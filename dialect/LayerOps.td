@@ -306,6 +306,7 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, T
   let hasVerifier = 0; // the rule of its types says it all
   let extraClassDeclaration = [{
     bool isRowResult(unsigned) { return true; }
+    MaybeReading readingOf(mlir::OpOperand &operand);
   }];
 }
 def Tenon_CrossEntropyGradOp : Tenon_RowGradOp<"cross_entropy_grad", [AllTypesMatch<["logits", "dlogits"]>,
@@ -339,6 +340,9 @@ def Tenon_CrossEntropyGradOp : Tenon_RowGradOp<"cross_entropy_grad", [AllTypesMa
   let results = (outs Tenon_RealTensor:$dlogits);
   let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? "
                        "(`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse)";
+  let extraClassDeclaration = [{
+    MaybeReading readingOf(mlir::OpOperand &operand);
+  }];
   let hasVerifier = 1;
 }
 #endif

@@ -19,6 +19,17 @@ namespace tenon {
 /// Attribute of a train entry (E6 of the dialect).
 inline constexpr llvm::StringLiteral kSlices = "tenon.slices";
 
+/// Under which condition an operand is read: truth values, and which dimension of the operand each of their dimensions is.
+struct Reading {
+  mlir::Value where;
+  llvm::SmallVector<int64_t> dims;
+  bool isZeroElse = true; ///< elements that are not read count as 0
+  bool operator==(const Reading &other) const { return where == other.where && dims == other.dims; }
+};
+using MaybeReading = std::optional<Reading>; ///< nothing: in any case
+/// Of an operand with labels `own`, where the condition has `labels`; nothing if it lacks one.
+MaybeReading throughLabels(mlir::Value where, llvm::ArrayRef<int64_t> labels, llvm::ArrayRef<int64_t> own);
+
 /// Gives the scalar value of one element of a tensor: a load, or the inlined code of its producer.
 using ElementReader = llvm::function_ref<mlir::Value(mlir::Value tensor, mlir::ValueRange indices)>;
 

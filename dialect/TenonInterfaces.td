@@ -47,6 +47,9 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
         return ::std::nullopt;
       }]>,
     InterfaceMethod<
+      "The condition under which alone elements of `operand` are read. Nothing: they are in any case.",
+      "::tenon::MaybeReading", "readingOf", (ins "::mlir::OpOperand &":$operand), "", [{ return ::std::nullopt; }]>,
+    InterfaceMethod<
       [{Whether the reversed loop computes the result again (true) or loads it (false), where that is settled by what the op does
         to the size of an element. Nothing: what reads it decides.}],
       "::std::optional<bool>", "isMadeAgain", (ins), "", [{ return ::std::nullopt; }]>];

@@ -42,6 +42,8 @@ template <typename Op> struct ReadsMemory : mlir::OpTrait::TraitBase<Op, ReadsMe
 
 /// The operands of an op that are tensors, each once.
 llvm::SmallVector<mlir::Value> tensorOperands(mlir::Operation *op);
+/// Tensors whose reads in the code of a kernel are all at the very indices at which the result is put, and before it is put.
+llvm::SmallVector<mlir::Value> readInFrontOfPut(mlir::Operation *kernel, unsigned result);
 /// Whether it computes scalars of scalars alone (depths, sizes, sums of them): code beside the kernels, which repeat it.
 bool isScalarCode(mlir::Operation *op);
 /// The dimensions of a tensor, in order.

@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Parameters and loops; a round that ends early; the result of an entry; the schedule's loop.
 STRUCTURE = {"ParameterOp", "ReadParameterOp", "StackOp", "YieldOp", "AtDepthOp", "SkipOp", "OutputOp", "LoopOp"}
 # Of the scalar code in a nest or a gemm.
-SCALAR = {"AtOp", "PutOp", "EachOp", "FoldOp", "SizeValueOp", "RandomKeepOp", "RandomBitsOp"}
+SCALAR = {"AtOp", "PutOp", "EachOp", "FoldOp", "SizeValueOp", "RandomKeepOp", "RandomBitsOp", "RowIfOp"}
 # Every file of them, in subfolders too, and what all of its files may name.
 FOLDERS = {
     "lowering/tensor": set(), "lowering/kernel": set(), "lowering/schedule": set(), "lowering/target": set(),
@@ -44,6 +44,7 @@ FILES = {
     "lowering/tensor/ApplyNumerics.cpp": {"ConvertOp"},  # what it inserts
     "lowering/tensor/WidenSums.cpp": {"ConvertOp"},  # what it inserts
     "lowering/kernel/JoinNests.cpp": {"NestOp", "EachOp", "PutOp"},  # which it joins, with their inner dimensions and numbers
+    "lowering/kernel/OrderOperands.cpp": {"NestOp", "EachOp", "FoldOp", "AtOp"},  # the loops on lanes, and what reads in them
     "lowering/kernel/KernelResults.cpp": {"PutOp"},  # a result goes with its puts
     "lowering/kernel/SelectKernels.cpp": {"DotOp", "DotWhereOp"},  # become gemm
     "lowering/kernel/PackOperands.cpp": {"GemmOp", "PutOp"},  # which tenon.panels may stand on; where its result goes

@@ -17,6 +17,11 @@ def CpuKernelOpInterface : OpInterface<"CpuKernelOpInterface"> {
     "Whether its kernel multiplies pairs of bf16 where a tier has an instruction for that: then a program has these tiers.",
     "bool", "multipliesPairs", (ins), "", [{ return false; }]>,
     InterfaceMethod<
+    "As KernelOpInterface::overwritable: in its code here more may be.",
+    "::llvm::SmallVector<::mlir::Value>", "overwritable", (ins "unsigned":$result), "", [{
+      return ::mlir::cast<::tenon::KernelOpInterface>($_op.getOperation()).overwritable(result);
+    }]>,
+    InterfaceMethod<
     "What is chosen for its code in a tier, before memory is planned (tenon.chosen). Null: nothing.",
     "::mlir::DictionaryAttr", "choose", (ins "::tenon::cpu::Tier":$tier), "", [{ return {}; }]>,
     InterfaceMethod<

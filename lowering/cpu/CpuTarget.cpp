@@ -60,6 +60,11 @@ DictionaryAttr CpuTarget::choose(KernelOpInterface kernel) const {
   return chosen.empty() ? DictionaryAttr() : chosen.getDictionary(kernel.getContext());
 }
 
+SmallVector<Value> CpuTarget::overwritable(KernelOpInterface kernel, unsigned result) const {
+  auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
+  return generated ? generated.overwritable(result) : kernel.overwritable(result);
+}
+
 /// Kernels read their indices behind the context of the call.
 std::optional<int64_t> CpuTarget::mostLoops() const { return abi::maxDepths; }
 

@@ -16,6 +16,7 @@ public:
   mlir::DictionaryAttr choose(KernelOpInterface kernel) const override;
   std::string sharesChoiceOf(llvm::StringRef variant) const override;
   std::optional<int64_t> mostLoops() const override;
+  llvm::SmallVector<mlir::Value> overwritable(KernelOpInterface kernel, unsigned result) const override;
   /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
   /// Those of the widest register tile; of bf16 pairs of lines, as many as tiles of AMX read at once. Of f16, which is widened

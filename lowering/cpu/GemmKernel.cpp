@@ -180,7 +180,7 @@ private:
     spec.panelsOfB = panelsOfB(op, axes);
     spec.choice = choice;
     if (axes.where && outside)
-      spec.listed = {list.count(code), axes.listsRows(), axes.listsRows() ? restStays(code) : Value()};
+      spec.listed = {list.count(code), axes.listsRows(), axes.listsRows() ? restStays(code, op, axes) : Value()};
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
     if (axes.hasRowsInRanges)
@@ -196,23 +196,6 @@ private:
       spec.target = targetOf(code, *outside, fixed, put);
     spec.runs = runsOf(code, outside, fixed);
     return spec;
-  }
-
-  /// Whether nothing has to be put in rows that are not listed; null: something has.
-  Value restStays(FunctionCode &code) {
-    RowCondition condition{axes.where, {}};
-    for (int64_t label : axes.whereLabels)
-      condition.indices.push_back(block.getArgument(label));
-    SmallVector<std::pair<Value, Value>> kept;
-    for (PutOp put : block.getOps<PutOp>()) {
-      if (op.getRestUnread() && (*op.getRestUnread())[put.getResult()])
-        continue;
-      Value tensor = keptWhereFails(put, condition, block.getArgument(rank));
-      if (!tensor)
-        return {};
-      kept.emplace_back(op.getResult(put.getResult()), tensor);
-    }
-    return areInPlace(code, kept);
   }
 
   GemmEpilogue epilogueOf(FunctionCode &code, LaneCode *outside, const SmallVector<LaneValue> &fixed) {

@@ -172,12 +172,13 @@ private:
   /// Calls `body` with the first row and the number of rows of each strip. Rows that are not listed are in strips of their own.
   void forStrips(llvm::function_ref<void(Value, Value)> body) {
     if (listedRows) // one call, since the epilogue's code is in it
-      return repeat(spec.listed.restStays ? emit.select(spec.listed.restStays, emit.constant(1), emit.constant(2)) : emit.constant(2),
+      return repeat(spec.listed.restStays ? emit.select(spec.listed.restStays, emit.constant(1), emit.constant(2))
+                                          : emit.constant(2),
                     [&](Value part) {
-        Value isListed = emit.equal(part, emit.constant(0));
-        cutStrips(emit.select(isListed, emit.constant(0), listedRows),
-                  emit.select(isListed, listedRows, emit.sub(rows, listedRows)), body);
-      });
+                      Value isListed = emit.equal(part, emit.constant(0));
+                      cutStrips(emit.select(isListed, emit.constant(0), listedRows),
+                                emit.select(isListed, listedRows, emit.sub(rows, listedRows)), body);
+                    });
     if (!left.hasStripsInRanges())
       return cutStrips(emit.constant(0), rows, body);
     left.forRanges([&](Value row, Value count) { cutStrips(row, count, body); });

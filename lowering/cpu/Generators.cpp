@@ -22,12 +22,23 @@ template <typename Op> bool factorsArePairs(Operation *op) {
   return false;
 }
 
+/// A contraction puts an element of its result once, when the sum is complete, in the code that has read the others at its place;
+/// factors are read till the end.
+template <typename Op> SmallVector<Value> overwritableOf(Operation *op, unsigned result) {
+  if constexpr (!std::is_same_v<Op, GemmOp>)
+    return cast<KernelOpInterface>(op).overwritable(result);
+  SmallVector<Value> found = readInFrontOfPut(op, result);
+  llvm::erase_if(found, [&](Value tensor) { return llvm::is_contained(op->getOperands(), tensor); });
+  return found;
+}
+
 template <typename Op, Generator generator, Chooser chooser, bool widens>
 struct GeneratedBy : CpuKernelOpInterface::ExternalModel<GeneratedBy<Op, generator, chooser, widens>, Op> {
   LogicalResult generate(Operation *op, KernelSequence &sequence) const { return generator(op, sequence); }
   DictionaryAttr choose(Operation *op, Tier tier) const { return chooser(op, tier); }
   bool readsShortReals(Operation *) const { return widens; }
   bool multipliesPairs(Operation *op) const { return factorsArePairs<Op>(op); }
+  SmallVector<Value> overwritable(Operation *op, unsigned result) const { return overwritableOf<Op>(op, result); }
 };
 
 template <typename Op, Generator generator, Chooser chooser> void attachWidening(MLIRContext &context) {

@@ -1,5 +1,5 @@
-// Element numbers of lane code. Indices that are quotients and rests of one number, as in merged dimensions, are that number again
-// where they lie beside each other: neighbours stay neighbours.
+// Element numbers of lane code. Indices that are quotients and rests of one number, as in merged dimensions, are that number
+// again where they lie beside each other: neighbours stay neighbours.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
 
@@ -112,7 +112,8 @@ LaneValue LaneCode::linearIndex(RankedTensorType type, ValueRange indices) {
         --first;
       std::optional<LaneValue> undivided;
       for (; !undivided && first < dim; first += !undivided)
-        undivided = undividedIndex(indices.slice(first, dim + 1 - first), ArrayRef<AffineExpr>(sizes).slice(first, dim + 1 - first));
+        undivided =
+            undividedIndex(indices.slice(first, dim + 1 - first), ArrayRef<AffineExpr>(sizes).slice(first, dim + 1 - first));
       index = undivided ? *undivided : get(indices[dim]);
     }
     linear = addValues(linear, multiplyValues(index, LaneValue::uniform(stride)));

@@ -37,4 +37,21 @@ Value areInPlace(FunctionCode &code, ArrayRef<std::pair<Value, Value>> kept) {
   return all;
 }
 
+Value restStays(FunctionCode &code, GemmOp gemm, const GemmAxes &axes) {
+  Block &block = gemm.getBody().front();
+  RowCondition condition{axes.where, {}};
+  for (int64_t label : axes.whereLabels)
+    condition.indices.push_back(block.getArgument(label));
+  SmallVector<std::pair<Value, Value>> kept;
+  for (PutOp put : block.getOps<PutOp>()) {
+    if (gemm.getRestUnread() && (*gemm.getRestUnread())[put.getResult()])
+      continue;
+    Value tensor = keptWhereFails(put, condition, block.getArgument(gemm.getRank()));
+    if (!tensor)
+      return {};
+    kept.emplace_back(gemm.getResult(put.getResult()), tensor);
+  }
+  return areInPlace(code, kept);
+}
+
 } // namespace tenon::cpu

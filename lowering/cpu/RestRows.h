@@ -1,6 +1,7 @@
-// Rows in which a condition fails, of a kernel that may leave them out: where nothing reads what it would put there, or where that
-// is what its memory holds already.
+// Rows in which a condition fails, of a kernel that may leave them out: where nothing reads what it would put there, or where
+// that is what its memory holds already.
 #pragma once
+#include "lowering/cpu/GemmAxes.h"
 #include "lowering/cpu/Kernel.h"
 
 namespace tenon::cpu {
@@ -11,11 +12,14 @@ struct RowCondition {
   llvm::SmallVector<Value> indices;
 };
 
-/// The tensor of which `put` puts the element at its own indices where the condition fails: it adds what is 0 there, `sum` (may be
-/// null) or a choice by the condition. Null: it is anything else.
+/// The tensor of which `put` puts the element at its own indices where the condition fails: it adds what is 0 there, `sum` (may
+/// be null) or a choice by the condition. Null: it is anything else.
 Value keptWhereFails(PutOp put, const RowCondition &condition, Value sum);
 
 /// Whether all results in `kept` lie where the tensors lie that they keep (i1); true where there are none.
 Value areInPlace(FunctionCode &code, llvm::ArrayRef<std::pair<Value, Value>> kept);
+
+/// Whether a contraction under a condition of rows has nothing to put in the others (i1); null: it has.
+Value restStays(FunctionCode &code, GemmOp gemm, const GemmAxes &axes);
 
 } // namespace tenon::cpu

@@ -61,28 +61,30 @@ std::optional<unsigned> gatheredAlong(AtOp at) {
   return found && *found + 1 < at.getIndices().size() ? found : std::nullopt;
 }
 
-/// How often `at` runs, at nominal sizes.
-int64_t runsOf(AtOp at) {
+/// Whether `at` runs so often, at nominal sizes, that a copy of what it reads is worth it.
+bool isWorthCopy(AtOp at) {
   MLIRContext *context = at.getContext();
   AffineExpr runs = getAffineConstantExpr(1, context);
   for (Operation *around = at->getParentOp();; around = around->getParentOp()) {
     if (auto loop = dyn_cast<InnerLoopOpInterface>(around))
       runs = runs * product(llvm::to_vector(loop.getSizes().getResults()), context);
-    if (auto nest = dyn_cast<NestOp>(around))
-      return nominalSize(runs * product(nest.parallelDomain(), context));
+    if (auto nest = dyn_cast<NestOp>(around)) {
+      runs = runs * product(nest.parallelDomain(), context);
+      break;
+    }
   }
+  const int64_t elements = nominalSize(product(sizesOf(tensorOf(at.getTensor())), context));
+  return nominalSize(runs) >= kLeastReads * elements ||
+         declined(at->getParentOfType<NestOp>(), kRewrite, "what its lanes gather is read few times");
 }
 
 class Orderer {
 public:
   void visit(AtOp at) {
     const std::optional<unsigned> dim = gatheredAlong(at);
-    if (!dim)
+    if (!dim || !isWorthCopy(at))
       return;
     auto nest = at->getParentOfType<NestOp>();
-    auto type = tensorOf(at.getTensor());
-    if (runsOf(at) < kLeastReads * nominalSize(product(sizesOf(type), at.getContext())))
-      return (void)declined(nest, kRewrite, "what its lanes gather is read few times");
     SmallVector<Value> indices(at.getIndices());
     std::rotate(indices.begin() + *dim, indices.begin() + *dim + 1, indices.end());
     OpBuilder builder(at);

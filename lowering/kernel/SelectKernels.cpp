@@ -25,7 +25,7 @@ class Selector {
 public:
   Selector(func::FuncOp function, bool fuse, const Target &target)
       : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse, target)), groups(fuse, inMemory, placed),
-        endsRows(fuse && !target.waitsForMemory()) {
+        endsRows(fuse && target.leavesProductsOut()) {
     if (fuse) // asked of the tensor form as it is, all of it
       function.walk([&, readings = Readings(/*anything=*/true)](Operation *op) mutable {
         for (Value result : op->getResults())
@@ -62,7 +62,7 @@ private:
   }
 
   /// Where code reads elements of a value. A constant is no load, even where it has memory.
-  Value readFrom(Value value) { return value.getDefiningOp<ConstantOp>() ? Value() : memoryOf(value); }
+  Value readFrom(Value value) { return matchPattern(value, m_Constant()) ? Value() : memoryOf(value); }
   MaybeReading commonReading(ArrayRef<Value> values);
 
   func::FuncOp function;

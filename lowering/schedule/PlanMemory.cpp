@@ -114,7 +114,7 @@ void Planner::reuseOperand(OpResult result) {
   auto kernel = dyn_cast<KernelOpInterface>(result.getOwner());
   if (!kernel)
     return;
-  for (Value operand : kernel.overwritable(result.getResultNumber())) {
+  for (Value operand : target.overwritable(kernel, result.getResultNumber())) {
     auto it = plan.buffers.find(operand);
     if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() ||
         isa<BlockArgument>(operand) || partOf(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() ||
@@ -160,7 +160,7 @@ bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
     return false; // a round that is skipped there leaves the carry as it is
   for (Operation *user : carry.getUsers()) {
     Operation *ancestor = carry.getOwner()->findAncestorOpInBlock(*user);
-    if (ancestor == kernel.getOperation() ? !llvm::is_contained(kernel.overwritable(result.getResultNumber()), carry)
+    if (ancestor == kernel.getOperation() ? !llvm::is_contained(target.overwritable(kernel, result.getResultNumber()), carry)
                                           : !ancestor->isBeforeInBlock(kernel))
       return false;
   }

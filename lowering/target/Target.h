@@ -103,7 +103,8 @@ public:
   /// block of columns. What costs more is made in memory before; with 0 what is joined as well, whose parts are else read where
   /// they lie.
   virtual unsigned mostCostOfOperand() const { return 6; }
-  /// Whether its contractions leave out the rows and steps that a condition names (tenon.dot_where).
+  /// Whether its contractions leave out the rows and steps that a condition names (tenon.dot_where), and its nests the rows that
+  /// are read under a condition alone, where it fails (tenon.row_if).
   virtual bool leavesProductsOut() const { return true; }
   /// Whether elementwise kernels wait for memory rather than for arithmetic: reading a tensor of the same size once more costs
   /// them more than computing an element again at the price of two additions, or taking part in a pass over its row. Then passes
@@ -118,6 +119,10 @@ public:
   virtual std::string sharesChoiceOf(llvm::StringRef variant) const { return variant.str(); }
   /// How many loops may be in each other. Nothing: any number.
   virtual std::optional<int64_t> mostLoops() const { return std::nullopt; }
+  /// The tensors over which the kernel may write a result: what the op says (KernelOpInterface), or more.
+  virtual llvm::SmallVector<mlir::Value> overwritable(KernelOpInterface kernel, unsigned result) const {
+    return kernel.overwritable(result);
+  }
   /// Whether it chooses products of tf32 for contractions of f32 where the module says so (kRoundsFactors).
   virtual bool roundsFactors() const { return false; }
   /// Of a kernel op of an entry, by what is chosen for it. Fails where the target has no kernel for it, with the reason reported

@@ -23,6 +23,9 @@ constexpr int64_t kFewestColumns = 4;
 
 constexpr llvm::StringLiteral kRewrite = "contract-where";
 
+/// What hands on how its result is read: element by element.
+bool isPassed(Operation *op) { return op->getNumResults() == 1 && (isa<BroadcastOp>(op) || op->hasTrait<Elementwise>()); }
+
 class Rewriter {
 public:
   void run(Block &block) {
@@ -97,8 +100,8 @@ void Rewriter::shield() {
   llvm::SetVector<Value> inside(contracted.begin(), contracted.end());
   for (size_t i = 0; i < inside.size(); ++i)
     for (OpOperand &use : inside[i].getUses()) {
-      auto select = dyn_cast<SelectOp>(use.getOwner());
-      const bool ends = select && use.get() == select.getA() && isZeros(select.getB());
+      MaybeReading own = isPassed(use.getOwner()) ? cast<ElementOpInterface>(use.getOwner()).readingOf(use) : std::nullopt;
+      const bool ends = own && own->isZeroElse;
       if (!ends && isPassed(use.getOwner()))
         inside.insert(use.getOwner()->getResult(0));
     }

@@ -60,14 +60,14 @@ private:
   void fillLast(StackOp first, StackOp last, const SmallVector<Value> &indices);
   Value rowsOfValue(Value value, const Rows &rows);
   Value madeForRows(Operation *op, const Rows &rows, unsigned result);
-  Value indexOfAll(const Reading &reading);
+  Value indexOfAll(const LayerReading &reading);
   Value gathered(OpBuilder &builder, Value x, const Rows &rows, Value index);
   RankedTensorType typeOfRows(Value value, const Rows &rows);
-  void replaceReads(const Reading &reading);
+  void replaceReads(const LayerReading &reading);
 
   StackOp stack;
   Block &body;
-  SmallVector<Reading> readings;
+  SmallVector<LayerReading> readings;
   DenseMap<Operation *, Rows> asked; ///< ops of whose results these rows alone are read; of the last layer, once there is one
   // Of the last layer, for each carry: which rows, what comes in, and its rows (null where it is not read).
   SmallVector<Value> indices, wholes, arguments;
@@ -78,11 +78,11 @@ private:
 /// Results that one pick reads together, through an op behind the stack: rows of each would be an own list, made twice.
 void LastLayerOf::keepWholeWhatIsJoined() {
   DenseMap<Operation *, unsigned> times;
-  for (const Reading &reading : readings)
-    if (reading.kind == Reading::InRows)
+  for (const LayerReading &reading : readings)
+    if (reading.kind == LayerReading::InRows)
       for (const Pick &pick : reading.picks)
         ++times[pick.op];
-  for (Reading &reading : readings)
+  for (LayerReading &reading : readings)
     if (llvm::any_of(reading.picks, [&](const Pick &pick) { return times[pick.op] > 1; }))
       reading = {};
 }
@@ -93,10 +93,10 @@ std::optional<Rows> LastLayerOf::rowsOf(Operation &op) {
   for (OpOperand &use : op.getUses()) {
     Rows rows;
     if (use.getOwner() == body.getTerminator()) {
-      const Reading &reading = readings[use.getOperandNumber()];
-      if (reading.kind == Reading::Nowhere)
+      const LayerReading &reading = readings[use.getOperandNumber()];
+      if (reading.kind == LayerReading::Nowhere)
         continue;
-      if (reading.kind == Reading::Whole)
+      if (reading.kind == LayerReading::Whole)
         return std::nullopt;
       rows = reading.rows;
     } else if (auto it = asked.find(use.getOwner()); it == asked.end()) {
@@ -133,7 +133,7 @@ bool LastLayerOf::pays() {
       open.push_back(maker);
   };
   for (auto [reading, value] : llvm::zip_equal(readings, body.getTerminator()->getOperands()))
-    if (reading.kind != Reading::Nowhere)
+    if (reading.kind != LayerReading::Nowhere)
       reach(value);
   for (Operation &op : body.without_terminator())
     if (!isPure(&op) && live.insert(&op).second)
@@ -146,8 +146,8 @@ bool LastLayerOf::pays() {
 }
 
 bool LastLayerOf::bringIndicesInFront() {
-  for (Reading &reading : readings)
-    if (reading.kind == Reading::InRows)
+  for (LayerReading &reading : readings)
+    if (reading.kind == LayerReading::InRows)
       for (Pick &pick : reading.picks)
         if (GatherOp gather = pick.gather(); gather && !comeInFront(gather.getIndex(), stack))
           return false;
@@ -155,7 +155,7 @@ bool LastLayerOf::bringIndicesInFront() {
 }
 
 /// The indices of all picks behind each other, for each index of the batch.
-Value LastLayerOf::indexOfAll(const Reading &reading) {
+Value LastLayerOf::indexOfAll(const LayerReading &reading) {
   OpBuilder builder(stack);
   SmallVector<AffineExpr> sizes;
   RankedTensorType whole = tensorOf(stack.getResult(reading.rows.result));
@@ -234,7 +234,7 @@ Value LastLayerOf::madeForRows(Operation *op, const Rows &rows, unsigned result)
 }
 
 /// Behind the last layer: ops between it and the picks once more, for the rows alone, and of these what each pick reads.
-void LastLayerOf::replaceReads(const Reading &reading) {
+void LastLayerOf::replaceReads(const LayerReading &reading) {
   asked.clear();
   made.clear();
   SmallVector<Operation *> dead;
@@ -276,9 +276,9 @@ void LastLayerOf::fillLast(StackOp first, StackOp last, const SmallVector<Value>
   mapping.map(body.getArgument(0), block->addArgument(body.getArgument(0).getType(), stack.getLoc()));
   for (auto [i, reading] : llvm::enumerate(readings)) {
     Value whole = first.getResult(i), argument;
-    if (reading.kind != Reading::Nowhere)
+    if (reading.kind != LayerReading::Nowhere)
       argument = block->addArgument(incoming[i].getType(), stack.getLoc());
-    mapping.map(body.getArgument(i + 1), reading.kind == Reading::Whole ? argument : whole);
+    mapping.map(body.getArgument(i + 1), reading.kind == LayerReading::Whole ? argument : whole);
     wholes.push_back(whole);
     arguments.push_back(argument);
   }
@@ -293,9 +293,9 @@ void LastLayerOf::fillLast(StackOp first, StackOp last, const SmallVector<Value>
   }
   SmallVector<Value> yielded;
   for (auto [reading, value] : llvm::zip_equal(readings, body.getTerminator()->getOperands()))
-    if (reading.kind != Reading::Nowhere) {
+    if (reading.kind != LayerReading::Nowhere) {
       Value copy = mapping.lookupOrDefault(value);
-      yielded.push_back(reading.kind == Reading::Whole ? copy : rowsOfValue(copy, reading.rows));
+      yielded.push_back(reading.kind == LayerReading::Whole ? copy : rowsOfValue(copy, reading.rows));
     }
   YieldOp::create(inside, stack.getLoc(), yielded);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
@@ -312,25 +312,25 @@ void LastLayerOf::part() {
   indices.resize(readings.size());
   for (auto [i, reading] : llvm::enumerate(readings)) {
     incoming[i] = first.getResult(i);
-    if (reading.kind == Reading::InRows) {
+    if (reading.kind == LayerReading::InRows) {
       indices[i] = indexOfAll(reading);
       incoming[i] = gathered(builder, incoming[i], reading.rows, indices[i]);
     }
-    if (reading.kind != Reading::Nowhere)
+    if (reading.kind != LayerReading::Nowhere)
       carries.push_back(incoming[i]);
   }
   auto last = StackOp::create(builder, stack.getLoc(), ValueRange(carries).getTypes(), 1, carries, false, lowest + count - 1);
   fillLast(first, last, incoming);
   unsigned next = 0;
   for (auto [i, reading] : llvm::enumerate(readings)) {
-    if (reading.kind == Reading::Whole)
+    if (reading.kind == LayerReading::Whole)
       stack.getResult(i).replaceAllUsesWith(last.getResult(next));
     wholes[i] = stack.getResult(i);
-    arguments[i] = reading.kind == Reading::Nowhere ? Value() : last.getResult(next);
-    next += reading.kind != Reading::Nowhere;
+    arguments[i] = reading.kind == LayerReading::Nowhere ? Value() : last.getResult(next);
+    next += reading.kind != LayerReading::Nowhere;
   }
-  for (const Reading &reading : readings)
-    if (reading.kind == Reading::InRows)
+  for (const LayerReading &reading : readings)
+    if (reading.kind == LayerReading::InRows)
       replaceReads(reading);
   first.getBody().takeBody(stack.getBody());
   stack.erase();

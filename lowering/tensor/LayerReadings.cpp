@@ -61,7 +61,7 @@ public:
   /// False: something reads it that is neither a pick nor an op of rows.
   bool find() { return follow(result, dimsOfTensor(result)) && !picks.empty(); }
   /// False: picks along several dimensions, or an op that cannot be computed for their rows alone.
-  bool fill(Reading &reading) const;
+  bool fill(LayerReading &reading) const;
 
 private:
   using Dims = SmallVector<int64_t>; ///< where the dimensions of the stack's result are in another tensor; below 0: nowhere
@@ -99,7 +99,7 @@ bool Readers::follow(Value value, const Dims &dims) {
   return true;
 }
 
-bool Readers::fill(Reading &reading) const {
+bool Readers::fill(LayerReading &reading) const {
   llvm::SmallSetVector<int64_t, 4> dim, batch;
   for (const Pick &pick : picks) {
     const Dims &dims = dimsOf(pick.op->getOperand(0).getDefiningOp());
@@ -138,10 +138,10 @@ bool Readers::fill(Reading &reading) const {
 
 } // namespace
 
-Reading readingOf(OpResult result) {
-  Reading reading;
+LayerReading readingOf(OpResult result) {
+  LayerReading reading;
   if (result.use_empty()) {
-    reading.kind = Reading::Nowhere;
+    reading.kind = LayerReading::Nowhere;
     return reading;
   }
   Readers readers(result);
@@ -149,7 +149,7 @@ Reading readingOf(OpResult result) {
     return {};
   std::optional<int64_t> all = numberOf(sizesOf(tensorOf(result))[reading.rows.dim]);
   if (all ? 2 * reading.count <= *all : reading.count == 1) // a run brings at least one, nearly always more
-    reading.kind = Reading::InRows;
+    reading.kind = LayerReading::InRows;
   return reading;
 }
 

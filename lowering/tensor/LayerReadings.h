@@ -24,7 +24,7 @@ struct Pick {
 };
 
 /// How a result of a stack is read.
-struct Reading {
+struct LayerReading {
   enum Kind { Whole, Nowhere, InRows } kind = Whole;
   Rows rows;
   llvm::SmallVector<Pick> picks;
@@ -39,7 +39,7 @@ struct Reading {
   }
 };
 /// In rows: by picks along one dimension, of a known number of rows, at most half of all.
-Reading readingOf(mlir::OpResult result);
+LayerReading readingOf(mlir::OpResult result);
 
 /// Which rows a pick reads, and what the dimensions of this index are: places in the batch of `rows`, or behind it.
 std::pair<mlir::Value, llvm::SmallVector<int64_t>> indexOf(mlir::OpBuilder &builder, const Pick &pick, const Rows &rows);

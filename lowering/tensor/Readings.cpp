@@ -1,38 +1,22 @@
 #include "lowering/tensor/Readings.h"
 #include "dialect/Build.h"
-#include "dialect/Contractions.h"
-#include "dialect/ElementModel.h"
+#include "dialect/Traits.h"
 
 using namespace mlir;
 
 namespace tenon {
 
-bool isPassed(Operation *op) { return op->getNumResults() == 1 && (isa<BroadcastOp>(op) || op->hasTrait<Elementwise>()); }
-
-bool isZeros(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  return constant && constant.getValue().isZero();
-}
-
-MaybeReading throughLabels(Value where, ArrayRef<int64_t> labels, ArrayRef<int64_t> own) {
-  Reading reading{where, {}};
-  for (int64_t label : labels) {
-    const auto *place = llvm::find(own, label);
-    if (place == own.end())
-      return std::nullopt;
-    reading.dims.push_back(place - own.begin());
-  }
-  return reading;
-}
-
-/// `condition` as a tensor that is not repeated.
-static Reading withoutRepetition(Value condition) {
-  Reading reading{condition, llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(condition).getRank()))};
-  while (auto view = reading.where.getDefiningOp<BroadcastOp>()) {
+/// `reading` with its condition as a tensor that is not repeated.
+static Reading withoutRepetition(Reading reading) {
+  for (Operation *view = reading.where.getDefiningOp(); view && view->hasTrait<View>(); view = reading.where.getDefiningOp()) {
+    std::optional<SmallVector<int64_t>> repeated = cast<ElementOpInterface>(view).dimsOf(view->getOpOperand(0));
+    if (!repeated)
+      break;
     SmallVector<int64_t> dims;
-    for (int64_t dim : view.getDims())
+    for (int64_t dim : *repeated)
       dims.push_back(reading.dims[dim]);
-    reading = {view.getX(), dims};
+    reading.where = view->getOperand(0);
+    reading.dims = dims;
   }
   return reading;
 }
@@ -52,21 +36,17 @@ MaybeReading Readings::of(Value value) {
 
 MaybeReading Readings::ofUse(OpOperand &use) {
   Operation *op = use.getOwner();
-  if (auto select = dyn_cast<SelectOp>(op); select && use.get() == select.getA() && (anything || isZeros(select.getB())))
-    return withoutRepetition(select.getC());
-  if (auto entropy = dyn_cast<CrossEntropyOp>(op); entropy && use.get() == entropy.getLogits() && entropy.getWhere())
-    return withoutRepetition(entropy.getWhere());
-  if (auto gradient = dyn_cast<CrossEntropyGradOp>(op);
-      gradient && anything && use.get() == gradient.getLogits() && gradient.getWhere())
-    return withoutRepetition(gradient.getWhere());
-  if (auto dot = dyn_cast<DotWhereOp>(op); dot && use.get() != dot.getWhere())
-    return throughLabels(dot.getWhere(), dot.getWhereLabels(), use.get() == dot.getA() ? dot.getALabels() : dot.getBLabels());
   if (anything && isa<YieldOp>(op))
     return ofSaved(use);
-  std::optional<SmallVector<int64_t>> dims; // of the results, for each of the operand
-  if (auto element = dyn_cast<ElementOpInterface>(op); element && isPassed(op))
-    dims = element.dimsOf(use);
-  else if (auto rows = dyn_cast<RowOpInterface>(op); rows && anything && isa<ElementOpInterface>(op) && op->getNumResults() == 1)
+  auto element = dyn_cast<ElementOpInterface>(op);
+  if (!element)
+    return std::nullopt;
+  if (MaybeReading own = element.readingOf(use); own && (anything || own->isZeroElse))
+    return withoutRepetition(*own);
+  if (op->getNumResults() != 1)
+    return std::nullopt;
+  std::optional<SmallVector<int64_t>> dims = element.dimsOf(use); // of the result, for each of the operand
+  if (auto rows = dyn_cast<RowOpInterface>(op); rows && anything && !dims)
     dims = rows.dimsInResults(use);
   if (!dims || (anything && !isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))) // a number may be a place
     return std::nullopt;

@@ -196,3 +196,14 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
   }, {}, {}) : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
   return
 }
+
+// -----
+// gemm C9: rest_unread has a truth value for each result.
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
+  // expected-error @+1 {{'tenon.gemm' op expects in rest_unread a truth value for each of its 1 results, got 2}}
+  %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> attributes {rest_unread = array<i1: true, false>} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  return
+}

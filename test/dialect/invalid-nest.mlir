@@ -74,6 +74,22 @@ func.func @f(%x: tensor<4x8xf32>) {
 }
 
 // -----
+// row_if C1: it lies in a nest, outside of its inner loops.
+func.func @f(%x: tensor<4x8xf32>, %c: i1) {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4x8xf32> {
+  ^bb0(%i: index):
+    tenon.each affine_map<() -> (8)> {
+    ^bb0(%j: index):
+      // expected-error @+1 {{'tenon.row_if' op expects parent op 'tenon.nest'}}
+      tenon.row_if %c
+      %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32
+      tenon.put 0 [%i, %j], %e : f32
+    }
+  }
+  return
+}
+
+// -----
 // each C1: it lies in a nest.
 func.func @f() {
   // expected-error @+1 {{'tenon.each' op expects parent op to be one of 'tenon.nest, tenon.each'}}

@@ -21,6 +21,10 @@ func.func @nest(%x: tensor<4x8xf32>, %depth: index) {
     }
     // CHECK: tenon.put 1[%[[I]]], %[[SUM]] : f32
     tenon.put 1 [%i], %sum : f32
+    // CHECK: tenon.row_if %{{.*}}
+    %least = arith.constant 0.5 : f32
+    %holds = arith.cmpf olt, %least, %sum : f32
+    tenon.row_if %holds
     // CHECK: tenon.each [[$EIGHT]] {
     tenon.each affine_map<() -> (8)> {
     ^bb0(%j: index):
