@@ -121,9 +121,10 @@ MaybeReading tenon::throughLabels(Value where, ArrayRef<int64_t> labels, ArrayRe
 }
 
 MaybeReading DotWhereOp::readingOf(OpOperand &operand) {
-  if (operand.get() == getWhere())
+  if (operand.getOperandNumber() == getWhereMutable().getOperandNumber())
     return std::nullopt;
-  return throughLabels(getWhere(), getWhereLabels(), operand.get() == getA() ? getALabels() : getBLabels());
+  const bool isA = operand.getOperandNumber() == getAMutable().getOperandNumber(); // a and b may be one tensor
+  return throughLabels(getWhere(), getWhereLabels(), isA ? getALabels() : getBLabels());
 }
 
 SmallVector<int64_t> DotWhereOp::dimsOfWhere(ArrayRef<int64_t> labels) {

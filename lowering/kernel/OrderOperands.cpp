@@ -64,6 +64,8 @@ std::optional<unsigned> gatheredAlong(AtOp at) {
 /// Whether `at` runs so often, at nominal sizes, that a copy of what it reads is worth it.
 bool isWorthCopy(AtOp at) {
   MLIRContext *context = at.getContext();
+  if (tensorOf(at.getTensor()).getElementType().isInteger(16))
+    return declined(at->getParentOfType<NestOp>(), kRewrite, "half of a parameter is nothing that a nest makes");
   AffineExpr runs = getAffineConstantExpr(1, context);
   for (Operation *around = at->getParentOp();; around = around->getParentOp()) {
     if (auto loop = dyn_cast<InnerLoopOpInterface>(around))

@@ -53,6 +53,41 @@ SpanCounts::Measures SpanCounts::measures() const {
   return result;
 }
 
+void ClassCounts::add(size_t right, size_t found) {
+  classes = std::max({classes, right + 1, found + 1});
+  counts.resize(classes);
+  for (std::vector<uint64_t> &row : counts)
+    row.resize(classes);
+  ++counts[right][found];
+}
+
+double ClassCounts::countOf(size_t right, size_t found) const {
+  return right < classes && found < classes ? static_cast<double>(counts[right][found]) : 0;
+}
+
+double ClassCounts::matthews() const {
+  double all = 0, correct = 0, products = 0, rightSquares = 0, foundSquares = 0;
+  for (size_t k = 0; k < classes; ++k) {
+    double right = 0, found = 0;
+    for (size_t other = 0; other < classes; ++other) {
+      right += countOf(k, other);
+      found += countOf(other, k);
+    }
+    all += right;
+    correct += countOf(k, k);
+    products += right * found;
+    rightSquares += right * right;
+    foundSquares += found * found;
+  }
+  const double scale = (all * all - foundSquares) * (all * all - rightSquares);
+  return scale > 0 ? (correct * all - products) / std::sqrt(scale) : 0;
+}
+
+double ClassCounts::f1() const {
+  const double both = 2 * countOf(1, 1), all = both + countOf(0, 1) + countOf(1, 0);
+  return all > 0 ? both / all : 0;
+}
+
 /// Numbers that differ; of equal ones the mean may be none of them by a rounding.
 static bool vary(const std::vector<double> &values) {
   return std::any_of(values.begin(), values.end(), [&](double value) { return value != values[0]; }) &&

@@ -1,4 +1,4 @@
-// What labels and numbers are worth that a model finds: spans of tags, correlations.
+// What labels and numbers are worth that a model finds: spans of tags, classes, correlations.
 #pragma once
 #include "runtime/base/Status.h"
 #include <cstdint>
@@ -38,6 +38,23 @@ private:
   std::vector<Span> spansOf(const std::vector<int32_t> &numbers) const;
   std::vector<Tag> tags;
   uint64_t correct = 0, found = 0, right = 0;
+};
+
+/// Classes of rows, counted by what is right and what is found.
+class ClassCounts {
+public:
+  /// Numbers from 0 on.
+  void add(size_t right, size_t found);
+  /// The correlation of Matthews (1975), for more than two classes as Gorodkin (2004), equation 2, has it; 0 where all that is right
+  /// or all that is found is one class, as sklearn.metrics.matthews_corrcoef.
+  double matthews() const;
+  /// Of class 1 among two: 2 tp / (2 tp + fp + fn); 0 where it neither is nor is found, as sklearn.metrics.f1_score.
+  double f1() const;
+
+private:
+  double countOf(size_t right, size_t found) const;
+  std::vector<std::vector<uint64_t>> counts; // by what is right, then by what is found
+  size_t classes = 0;
 };
 
 /// Pearson's coefficient of as many numbers, and that of their ranks, of which equal numbers share the mean (Spearman). NaN where

@@ -1,4 +1,4 @@
-// What a model finds against what is right: the numbers of sacrebleu, seqeval and scipy (Inputs/measures/make.py).
+// What a model finds against what is right: the numbers of sacrebleu, seqeval, scikit-learn and scipy (Inputs/measures/make.py).
 #include "runtime/data/Measures.h"
 #include "runtime/base/Json.h"
 #include "runtime/data/Bleu.h"
@@ -134,6 +134,28 @@ TEST(Measures, Correlations) {
   EXPECT_TRUE(std::isnan(spearman({0.1, 0.1, 0.1}, {1, 2, 3})));
   EXPECT_TRUE(std::isnan(pearson({1, 2, 3}, {0.1, 0.1, 0.1})));
   EXPECT_TRUE(std::isnan(spearman({1, std::nan(""), 3}, {1, 2, 3})));
+}
+
+TEST(Measures, Classes) {
+  const JsonValue &all = *cases().find("classes");
+  ASSERT_EQ(all.elements.size(), 10u);
+  for (const JsonValue &each : all.elements) {
+    const std::vector<double> right = numbersOf(each.elements[0]), found = numbersOf(each.elements[1]);
+    ClassCounts counts, turned;
+    for (size_t row = 0; row < right.size(); ++row) {
+      counts.add(static_cast<size_t>(right[row]), static_cast<size_t>(found[row]));
+      turned.add(static_cast<size_t>(right[row]), static_cast<size_t>(found[(row + 1) % right.size()]));
+    }
+    EXPECT_NEAR(counts.matthews(), each.elements[2].real, 1e-12) << each.print();
+    if (each.elements[3].kind != JsonValue::Kind::Null) {
+      EXPECT_NEAR(counts.f1(), each.elements[3].real, 1e-12) << each.print();
+    }
+    if (right.size() == 40) {
+      EXPECT_GT(std::abs(turned.matthews() - each.elements[2].real), 0.1) << each.print();
+    }
+  }
+  EXPECT_EQ(ClassCounts().matthews(), 0);
+  EXPECT_EQ(ClassCounts().f1(), 0);
 }
 
 } // namespace

@@ -38,12 +38,23 @@ def scored(folder, right, found):
     save_safetensors(os.path.join(folder, "scores.safetensors"), {"emb": Tensor("f32", [264], numbers)})
 
 
+def sorted_(folder, right, found):
+    """Each row is one byte, which says the class that is found."""
+    scores = [0.0] * (264 * 2)
+    for row, kind in enumerate(found):
+        scores[(48 + row) * 2 + kind] = 1.0
+    save(os.path.join(folder, "kinds.tsv"), "".join(f"{kind}\t{chr(48 + row)}\n" for row, kind in enumerate(right)))
+    save_safetensors(os.path.join(folder, "kinds.safetensors"), {"emb": Tensor("f32", [264, 2], scores)})
+
+
 def main(folder, path, *options):
     with open(path, encoding="utf-8") as file:
         cases = json.load(file)
+    kinds = next(case for case in reversed(cases["classes"]) if case[3] is not None)
     spans, numbers, bleu = cases["spans"][-1], cases["numbers"][-1], cases["bleu"][-1]
     wanted = {"tags": dict(zip(("span_precision", "span_recall", "span_f1"), (100 * each for each in spans[2]))),
               "scores": {"pearson": numbers[2], "spearman": numbers[3]},
+              "kinds": {"matthews": kinds[2], "f1": kinds[3]},
               "texts": dict(zip(("bleu", *(f"precision_{order}" for order in range(1, 5)), "brevity_penalty", "words",
                                  "reference_words"), bleu[2]))}
     if options:
@@ -53,6 +64,7 @@ def main(folder, path, *options):
         return
     tagged(folder, *spans[:2])
     scored(folder, *numbers[:2])
+    sorted_(folder, *kinds[:2])
     save(os.path.join(folder, "found.txt"), "".join(text + "\n" for text in bleu[0]))
     for number, references in enumerate(bleu[1]):
         save(os.path.join(folder, f"right{number}.txt"), "".join(text + "\n" for text in references))

@@ -116,7 +116,8 @@ ROWS = {
         ("model", ["--vocab", "words.txt", "--text", "words.txt"], CHANGES), ("run", ["--batches", "1"], CHANGES),
         ("run", ["--predictions", "none.json"], "rows with labels and for questions (squad)"),
         ("run", ["--predictions", "none.json", "--predicted", "h"], "rows with labels and for questions (squad)"),
-        ("run", ["--measure", "spearman"], "which no loss or metric reads"),
+        ("run", ["--measure", "spearman"], "which no loss or metric reads"), ("run", ["--measure", "f1"], "which no loss or metric"),
+        ("run", ["--task", "nothing"], "the recipe has no `tasks`"),
         ("run", ["--no-answer-above", "1"], "recipes with the data task squad"),
         ("run", ["--stride", "3"], CHANGES), ("run", ["--json"], CHANGES)],
     # Text of f64 may be that of f32.

@@ -22,6 +22,7 @@ struct Options {
   uint64_t batches = 0;
   int64_t stride = 0;
   std::vector<std::string> measures; // --measure
+  std::string task;                  // of a recipe with several
   bool json = false;
 };
 
@@ -286,6 +287,20 @@ Expected<std::vector<Measure>> measuresFor(const Options &options, const train::
   return status.ok() ? std::move(measures) : status;
 }
 
+/// Leaves the task `wanted` of a recipe's alone, where one is named.
+Status keepTask(const std::string &wanted, train::Recipe &recipe) {
+  if (wanted.empty())
+    return {};
+  std::vector<std::string> names;
+  for (const train::TaskRecipe &task : recipe.tasks)
+    names.push_back(task.name);
+  auto chosen = chooseTask(names, wanted, "an evaluation");
+  if (!chosen.ok())
+    return chosen.status();
+  std::erase_if(recipe.tasks, [&](const train::TaskRecipe &task) { return task.name != *chosen; });
+  return recipe.tasks[0].valid ? Status() : usageError("--task ", *chosen, ": nothing is held out of it");
+}
+
 /// Of what no evaluation has.
 void noteLeftOut(const Options &options, const train::Recipe &recipe, const runtime::Manifest &manifest) {
   const std::string text = train::leftOutNote(train::evaluationsOf(recipe.allTasks(), manifest));
@@ -304,6 +319,8 @@ Status run(Options &options) {
   auto recipe = recipeFor(options, *model, part);
   if (!recipe.ok())
     return recipe.status();
+  if (Status status = keepTask(options.task, *recipe); status.failed())
+    return status;
   if (Status status = checkPredictions(options.predictions, options.batches > 0, *recipe, model->artifact->manifest());
       status.failed())
     return status;
@@ -365,6 +382,7 @@ void addEval(CLI::App &app, int &exitCode) {
   CLI::Option *text =
       command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
   addDataFiles(*command, options->data)->excludes(text);
+  command->add_option("--task", options->task, "one of the tasks of a recipe that has several (default: all)")->type_name("NAME");
   command->add_option("--vocab", options->vocabulary, "vocabulary file, for a model that is no run")->type_name("FILE");
   command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
   command
@@ -374,8 +392,8 @@ void addEval(CLI::App &app, int &exitCode) {
       ->transform(whole(1));
   command
       ->add_option("--measure", options->measures,
-                   "what is no mean over rows, of an output (default: logits): span_f1 of tags B-X, I-X, O; spearman and pearson "
-                   "of it and the input score")
+                   "what is no mean over rows, of an output (default: logits): span_f1 of tags B-X, I-X, O; matthews and f1 of "
+                   "classes; spearman and pearson of it and the input score")
       ->type_name("NAME[=OUTPUT]");
   addPredictionOptions(*command, options->predictions);
   command->add_flag("--json", options->json, "one JSON object");

@@ -12,17 +12,28 @@ using runtime::EntryInfo;
 
 namespace {
 
-constexpr const char *kSpanF1 = "span_f1", *kSpearman = "spearman", *kPearson = "pearson";
+constexpr const char *kSpanF1 = "span_f1", *kMatthews = "matthews", *kF1 = "f1", *kSpearman = "spearman", *kPearson = "pearson";
 bool isOfSpans(const Measure &measure) { return measure.name == kSpanF1; }
-const char *labelOf(const Measure &measure) { return isOfSpans(measure) ? "tag" : "score"; }
+bool isOfClasses(const Measure &measure) { return measure.name == kMatthews || measure.name == kF1; }
+/// The input that has what is right.
+std::string labelOf(const Measure &measure, const train::TaskRecipe &task) {
+  if (isOfClasses(measure))
+    return task.valid->label.empty() ? "label" : task.valid->label;
+  return isOfSpans(measure) ? "tag" : "score";
+}
 
 /// Whether an evaluation has what is right: the losses or metrics of its entry read it.
 bool hasLabels(const Measure &measure, const train::TaskRecipe &task, const runtime::Manifest &manifest) {
   const EntryInfo *entry = manifest.findEntry(train::evalEntryOf(task));
-  return task.valid && entry && entry->inputIndex(labelOf(measure)) >= 0 && (!isOfSpans(measure) || task.valid->name == "tags");
+  const int input = task.valid && entry ? entry->inputIndex(labelOf(measure, task)) : -1;
+  if (input < 0)
+    return false;
+  if (isOfClasses(measure)) // and not numbers under this name
+    return entry->inputs[static_cast<size_t>(input)].bound.has_value();
+  return !isOfSpans(measure) || task.valid->name == "tags";
 }
 
-/// What is right, row by row: the score, or the tags of the words that count and where these stand in a row.
+/// What is right, row by row: the score or the class, or the tags of the words that count and where these stand in a row.
 struct Labels {
   std::vector<double> scores;
   std::vector<std::vector<int32_t>> tags;
@@ -30,19 +41,20 @@ struct Labels {
 };
 
 /// The labels of all rows: those of words, whose `weight` is not 0, or numbers.
-Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const runtime::Context &evaluation) {
-  const auto input = static_cast<size_t>(evaluation.entry().inputIndex(labelOf(measure)));
+Expected<Labels> readLabels(const Measure &measure, const std::string &name, data::DataTask &task,
+                            const runtime::Context &evaluation) {
+  const auto input = static_cast<size_t>(evaluation.entry().inputIndex(name));
   const BoundTensor &bound = evaluation.inputs()[input];
   const bool spans = isOfSpans(measure);
   const auto most = evaluation.entry().inputs[input].bound;
-  OwnTensor label(bound.name, spans ? bound.type : runtime::DataType::F64, bound.shape,
+  OwnTensor label(bound.name, most ? bound.type : runtime::DataType::F64, bound.shape,
                   most ? most->evaluate(evaluation.dims()).value_or(-1) : -1);
   OwnTensor weight("weight", runtime::DataType::F64, bound.shape, -1);
   std::vector<data::InputTensor> tensors = {label.tensor};
   if (spans)
     tensors.push_back(weight.tensor);
   else if (label.tensor.elements() != bound.shape[0])
-    return inputError("--measure ", measure.name, " takes one number for each row, and the input 'score' has ",
+    return inputError("--measure ", measure.name, " takes one number for each row, and the input '", name, "' has ",
                       label.tensor.elements() / bound.shape[0]);
   if (Status status = task.bind(tensors); status.failed())
     return status;
@@ -53,7 +65,7 @@ Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const 
       return status;
     for (size_t row = 0; row < static_cast<size_t>(countedRows(task, batch, bound.shape[0])); ++row) {
       if (!spans) {
-        labels.scores.push_back(label.room[row]);
+        labels.scores.push_back(most ? static_cast<const int32_t *>(label.tensor.data)[row] : label.room[row]);
         continue;
       }
       labels.tags.emplace_back();
@@ -70,9 +82,10 @@ Expected<Labels> readLabels(const Measure &measure, data::DataTask &task, const 
 
 /// The rows come first, and of tags the places behind them, as in the input of the labels: what a model computes may have its
 /// axes in another order.
-Status checkAxes(const Measure &measure, const runtime::Context &evaluation, const runtime::TensorInfo &output) {
+Status checkAxes(const Measure &measure, const std::string &label, const runtime::Context &evaluation,
+                 const runtime::TensorInfo &output) {
   const std::vector<std::string> &wanted =
-      evaluation.entry().inputs[static_cast<size_t>(evaluation.entry().inputIndex(labelOf(measure)))].axes;
+      evaluation.entry().inputs[static_cast<size_t>(evaluation.entry().inputIndex(label))].axes;
   const size_t count = isOfSpans(measure) ? 2 : 1;
   if (output.axes.size() >= count && wanted.size() >= count &&
       std::equal(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(count), output.axes.begin()))
@@ -81,7 +94,7 @@ Status checkAxes(const Measure &measure, const runtime::Context &evaluation, con
   for (const std::string &axis : output.axes)
     axes += concat(axes.empty() ? "" : ", ", axis);
   return inputError("--measure ", measure.name, " takes an output whose axes begin with ", wanted[0],
-                    isOfSpans(measure) ? concat(", ", wanted[1]) : "", ", as those of the input '", labelOf(measure), "', and '",
+                    isOfSpans(measure) ? concat(", ", wanted[1]) : "", ", as those of the input '", label, "', and '",
                     measure.output, "' has [", axes, "]; declare it so (let ", measure.output, ": [", wanted[0], ", ..] = ..)");
 }
 
@@ -93,6 +106,29 @@ Status addCorrelation(const Measure &measure, const Labels &labels, const AllRow
   const double value =
       measure.name == kSpearman ? data::spearman(found.values, labels.scores) : data::pearson(found.values, labels.scores);
   result.numbers.push_back({measure.name, value, true});
+  return {};
+}
+
+/// The class of each row: the output itself, or its highest score, of equal ones the first.
+Status addClasses(const Measure &measure, const std::string &label, const runtime::Context &evaluation, const Labels &labels,
+                  const AllRows &found, train::Evaluation &result) {
+  const auto input = static_cast<size_t>(evaluation.entry().inputIndex(label));
+  const auto classes = static_cast<size_t>(evaluation.entry().inputs[input].bound->evaluate(evaluation.dims()).value_or(-1));
+  if (found.width != (runtime::isReal(found.type) ? classes : 1))
+    return inputError("--measure ", measure.name, " takes scores of the ", classes, " classes of the input '", label,
+                      "', or whole numbers that are classes, for each row, and the output '", measure.output, "' has ",
+                      found.width, " numbers; name another by --measure ", measure.name, "=OUTPUT, or one task by --task");
+  if (measure.name == kF1 && classes != 2)
+    return inputError("--measure f1 is that of class 1 among two, and the input '", label, "' has ", classes,
+                      "; matthews takes any number");
+  data::ClassCounts counts;
+  for (size_t row = 0; row < labels.scores.size(); ++row) {
+    const double *values = found.values.data() + row * found.width;
+    counts.add(static_cast<size_t>(labels.scores[row]),
+               static_cast<size_t>(found.width == 1 ? values[0]
+                                                    : static_cast<double>(std::max_element(values, values + classes) - values)));
+  }
+  result.numbers.push_back({measure.name, measure.name == kF1 ? counts.f1() : counts.matthews(), true});
   return {};
 }
 
@@ -148,8 +184,8 @@ Expected<std::vector<Measure>> readMeasures(const std::vector<std::string> &text
     measure.name = text.substr(0, sign);
     if (sign != std::string::npos)
       measure.output = text.substr(sign + 1);
-    if (measure.name != kSpanF1 && measure.name != kSpearman && measure.name != kPearson)
-      return usageError("--measure takes span_f1, spearman or pearson, and '", measure.name, "' is none of these");
+    if (!isOfSpans(measure) && !isOfClasses(measure) && measure.name != kSpearman && measure.name != kPearson)
+      return usageError("--measure takes span_f1, matthews, f1, spearman or pearson, and '", measure.name, "' is none of these");
     for (const Measure &other : measures)
       if (other.name == measure.name)
         return usageError("--measure ", measure.name, " is given twice");
@@ -164,7 +200,10 @@ Status checkMeasures(const std::vector<Measure> &measures, const train::Recipe &
     if (std::none_of(tasks.begin(), tasks.end(), [&](const auto &task) { return hasLabels(measure, task, manifest); }))
       return usageError("--measure ", measure.name,
                         isOfSpans(measure) ? " is for recipes with the data task tags, whose input 'tag' a loss or metric reads"
-                                           : " compares an output with the input 'score', which no loss or metric reads");
+                        : isOfClasses(measure)
+                            ? " compares an output with classes of rows, the input 'label' or that of the data, which no loss or "
+                              "metric reads"
+                            : " compares an output with the input 'score', which no loss or metric reads");
     if (!entryOfOutput(measure.output, manifest))
       return usageError("--measure ", measure.name, " compares the output '", measure.output,
                         "', which no entry has; name one by --measure ", measure.name,
@@ -182,18 +221,20 @@ Status addMeasures(const std::vector<Measure> &measures, const train::TaskRecipe
     data::SpanCounts counts;
     if (Status status = isOfSpans(measure) ? readTags(task, counts) : Status(); status.failed())
       return status;
-    auto labels = readLabels(measure, task, evaluation);
+    const std::string label = labelOf(measure, recipe);
+    auto labels = readLabels(measure, label, task, evaluation);
     if (labels.failed())
       return labels.status();
     const EntryInfo &entry = *entryOfOutput(measure.output, evaluation.parameters()->manifest());
     const auto &output = entry.outputs[static_cast<size_t>(entry.outputIndex(measure.output))];
-    if (Status status = checkAxes(measure, evaluation, output); status.failed())
+    if (Status status = checkAxes(measure, label, evaluation, output); status.failed())
       return status;
     auto found = outputOfAllRows(measure.output, recipe, task, evaluation, pool);
     if (found.failed())
       return found.status();
-    Status status = isOfSpans(measure) ? addSpans(measure, evaluation, counts, *labels, *found, result)
-                                       : addCorrelation(measure, *labels, *found, result);
+    Status status = isOfSpans(measure)     ? addSpans(measure, evaluation, counts, *labels, *found, result)
+                    : isOfClasses(measure) ? addClasses(measure, label, evaluation, *labels, *found, result)
+                                           : addCorrelation(measure, *labels, *found, result);
     if (status.failed())
       return status;
   }

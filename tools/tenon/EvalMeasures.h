@@ -5,7 +5,7 @@
 
 namespace tenon::driver {
 
-/// span_f1, spearman or pearson, and the output that is compared with the labels.
+/// span_f1, matthews, f1, spearman or pearson, and the output that is compared with the labels.
 struct Measure {
   std::string name, output = "logits";
 };

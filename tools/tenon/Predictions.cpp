@@ -169,7 +169,7 @@ Status checkPredictions(PredictionOptions &options, bool isPart, const train::Re
   if (asks)
     return options.output.empty() ? Status() : usageError("--predicted: answers are made of the outputs `first` and `last`");
   if (tasks.size() > 1)
-    return usageError("not supported yet: --predictions of a recipe with several tasks");
+    return usageError("--predictions is of one task, and this recipe has ", tasks.size(), "; pass --task NAME");
   if (!hasRows(tasks[0]))
     return usageError("--predictions is for rows with labels and for questions (squad), and not for the data task ",
                       tasks[0].data.name);

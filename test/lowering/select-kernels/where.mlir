@@ -45,3 +45,14 @@ func.func @unread(%x: tensor<4x8xf32>, %c: tensor<4xi1>, %g: tensor<4x6xf32>, %w
   tenon.output 1 "n", %y : tensor<4x6xf32>
   return
 }
+
+// One operand that is both factors is read under the condition by one of them alone.
+// CHECK-LABEL: func.func @both
+// CHECK-NOT: rest_unread
+// CHECK: return
+func.func @both(%x: tensor<4x8xf32>, %c: tensor<4xi1>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %h = tenon.dot_where %x[0, 2], %w[1, 2] where %c[0] : tensor<4x8xf32>, tensor<6x8xf32>, tensor<4xi1> -> tensor<4x6xf32>
+  %y = tenon.dot_where %h[0, 2], %h[1, 2] where %c[0] : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4xi1> -> tensor<4x4xf32>
+  tenon.output 0 "y", %y : tensor<4x4xf32>
+  return
+}

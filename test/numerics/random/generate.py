@@ -240,6 +240,13 @@ def sinusoid(g):
 
 
 @construct
+def expert(g):
+    """Contractions and a pass over rows between them, of which only the places of a condition are read."""
+    weights = g.real("C", "D"), g.real("C", "D")
+    g.keep(f"where(keep, dot[C](softmax[C](dot[D]({g.real('B', 'T', 'D')}, {weights[0]})), {weights[1]}), 0)", ("B", "T", "D"))
+
+
+@construct
 def dot_over_features(g):
     g.keep(f"tanh(dot[D]({g.real('B', 'T', 'D')}, {g.real('C', 'D')}))", ("B", "T", "C"))
 

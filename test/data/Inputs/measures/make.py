@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes cases.json: what sacrebleu 2.6.0, seqeval 1.2.2 and scipy 1.17.1 say of small cases, some of them drawn. `python make.py`
+"""Makes cases.json: what sacrebleu 2.6.0, seqeval 1.2.2, scikit-learn 1.9.1 and scipy 1.17.1 say of small cases, some of them drawn. `python make.py`
 in this folder; not part of the tests, which read what it wrote."""
 import json
 import random
@@ -8,6 +8,7 @@ import warnings
 from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import f1_score as f1_of_classes, matthews_corrcoef
 from seqeval.metrics import f1_score, precision_score, recall_score
 
 LINES = [
@@ -43,6 +44,7 @@ ROWS = [  # right, found
 ]
 NUMBERS = [([1, 2, 3, 4, 5], [5, 6, 7, 8, 7]), ([0, 0, 1, 1, 2], [0.5, 0.5, 0.5, 3, -1]), ([1, 2], [4, 3]),
            ([2.5, 4.0, 0.0, 5.0, 3.2, 2.5], [2.1, 3.9, 0.4, 4.1, 3.9, 2.5])]
+CLASSES = [([0, 1, 1, 0, 1], [0, 1, 0, 0, 1]), ([0, 0, 1], [0, 0, 0]), ([1, 1], [1, 1]), ([0, 0], [0, 0]), ([0, 1], [1, 0])]
 
 
 def main():
@@ -62,10 +64,15 @@ def main():
     for _ in range(4):
         x = [draw.randint(0, 9) / 2 for _ in range(40)]
         NUMBERS.append((x, [value + draw.gauss(0, 1) for value in x]))
+    for kinds in (2, 2, 2, 3, 5):
+        right = [draw.randrange(kinds) for _ in range(40)]
+        CLASSES.append((right, [each if draw.random() < 0.6 else draw.randrange(kinds) for each in right]))
     tokenizer, bleu = Tokenizer13a(), BLEU()
     cases = {
         "words": [[line, tokenizer(line.rstrip()).split()] for line in LINES],
         "bleu": [], "spans": [], "numbers": [[x, y, pearsonr(x, y)[0], spearmanr(x, y)[0]] for x, y in NUMBERS],
+        "classes": [[right, found, matthews_corrcoef(right, found), f1_of_classes(right, found) if max(right) < 2 else None]
+                    for right, found in CLASSES],
     }
     for texts, references in CORPORA:
         found = bleu.corpus_score(texts, references)
