@@ -45,8 +45,8 @@ class ClassCounts {
 public:
   /// Numbers from 0 on.
   void add(size_t right, size_t found);
-  /// The correlation of Matthews (1975), for more than two classes as Gorodkin (2004), equation 2, has it; 0 where all that is right
-  /// or all that is found is one class, as sklearn.metrics.matthews_corrcoef.
+  /// The correlation of Matthews (1975), for more than two classes as Gorodkin (2004), equation 2, has it; 0 where all that is
+  /// right or all that is found is one class, as sklearn.metrics.matthews_corrcoef.
   double matthews() const;
   /// Of class 1 among two: 2 tp / (2 tp + fp + fn); 0 where it neither is nor is found, as sklearn.metrics.f1_score.
   double f1() const;

@@ -390,11 +390,7 @@ void addEval(CLI::App &app, int &exitCode) {
                    "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
       ->type_name("N")
       ->transform(whole(1));
-  command
-      ->add_option("--measure", options->measures,
-                   "what is no mean over rows, of an output (default: logits): span_f1 of tags B-X, I-X, O; matthews and f1 of "
-                   "classes; spearman and pearson of it and the input score")
-      ->type_name("NAME[=OUTPUT]");
+  addMeasureOption(*command, options->measures);
   addPredictionOptions(*command, options->predictions);
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");

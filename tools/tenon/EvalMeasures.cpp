@@ -176,6 +176,14 @@ Status readTags(const data::DataTask &task, data::SpanCounts &counts) {
 
 } // namespace
 
+void addMeasureOption(CLI::App &command, std::vector<std::string> &texts) {
+  command
+      .add_option("--measure", texts,
+                  "what is no mean over rows, of an output (default: logits): span_f1 of tags B-X, I-X, O; matthews and f1 of "
+                  "classes; spearman and pearson of it and the input score")
+      ->type_name("NAME[=OUTPUT]");
+}
+
 Expected<std::vector<Measure>> readMeasures(const std::vector<std::string> &texts) {
   std::vector<Measure> measures;
   for (const std::string &text : texts) {

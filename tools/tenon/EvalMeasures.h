@@ -9,6 +9,8 @@ namespace tenon::driver {
 struct Measure {
   std::string name, output = "logits";
 };
+/// Adds --measure, which may be given several times.
+void addMeasureOption(CLI::App &command, std::vector<std::string> &texts);
 /// Of --measure NAME or NAME=OUTPUT. A usage error for another name, or one that is given twice.
 Expected<std::vector<Measure>> readMeasures(const std::vector<std::string> &texts);
 
