@@ -308,19 +308,6 @@ void noteLeftOut(const Options &options, const train::Recipe &recipe, const runt
     note("note: " + text);
 }
 
-/// Notes what are means over batches; an error for a number that is not finite.
-Status checkNumbers(const std::vector<train::TaskEvaluation> &results) {
-  for (const train::TaskEvaluation &each : results) {
-    if (const std::string text = each.evaluation.perBatchNote(); !text.empty())
-      note("note: " + text);
-    for (const train::Evaluation::Number &number : each.evaluation.numbers)
-      if (!std::isfinite(number.value))
-        return Status(runtime::ErrorKind::Numeric,
-                      concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
-  }
-  return {};
-}
-
 Status run(Options &options) {
   options.model.defaultRecipe = options.model.bindRecipe = true;
   auto model = openModel(options.model);

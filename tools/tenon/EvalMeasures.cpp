@@ -2,7 +2,9 @@
 #include "runtime/base/Convert.h"
 #include "runtime/data/Measures.h"
 #include "tools/tenon/AllRows.h"
+#include "tools/tenon/Say.h"
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tenon::driver {
@@ -216,6 +218,18 @@ Status checkMeasures(const std::vector<Measure> &measures, const train::Recipe &
       return usageError("--measure ", measure.name, " compares the output '", measure.output,
                         "', which no entry has; name one by --measure ", measure.name,
                         "=OUTPUT (there are: ", outputNames(manifest), ")");
+  }
+  return {};
+}
+
+Status checkNumbers(const std::vector<train::TaskEvaluation> &results) {
+  for (const train::TaskEvaluation &each : results) {
+    if (const std::string text = each.evaluation.perBatchNote(); !text.empty())
+      note("note: " + text);
+    for (const train::Evaluation::Number &number : each.evaluation.numbers)
+      if (!std::isfinite(number.value))
+        return Status(runtime::ErrorKind::Numeric,
+                      concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
   }
   return {};
 }

@@ -17,6 +17,9 @@ Expected<std::vector<Measure>> readMeasures(const std::vector<std::string> &text
 /// Before anything is computed: whether some evaluation of the recipe has the labels of each measure, and some entry the output.
 Status checkMeasures(const std::vector<Measure> &measures, const train::Recipe &recipe, const runtime::Manifest &manifest);
 
+/// Notes which numbers are means over batches; an error for one that is not finite.
+Status checkNumbers(const std::vector<train::TaskEvaluation> &results);
+
 /// The part of `measures` that `task` of the recipe has labels for, added to the numbers of its evaluation. Binds `task` to
 /// entries of its own, whose dims are those of `evaluation`. An input error where labels or outputs have another form than a
 /// measure takes.
